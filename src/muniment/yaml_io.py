@@ -1,0 +1,263 @@
+"""YAML in and out, for people's settings and for the state: the only user of ruamel.yaml.
+
+Reading follows the YAML 1.2 core schema and gives plain values with the line of each. It refuses what
+two readers could take differently: duplicate keys, conflict markers, several documents, and aliases
+that unfold without bound. Writing never re-serialises a person's file: `yaml_lines` edits the few
+lines concerned and leaves every other byte (G2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+MAX_CHARS = 64 * 1024 * 1024
+"""Longest text read at all, in characters."""
+MAX_SLOW_CHARS = 4 * 1024 * 1024
+"""Longest text given to the full parser, in characters: it reads about 0.3 MB a second."""
+MAX_DEPTH = 64
+MAX_UNFOLDED = 100_000
+"""Most nodes that aliases may add by unfolding."""
+
+_CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7})(?:[ \t].*)?$", re.MULTILINE)
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOLS: Mapping[str, bool] = dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(
+    ("false", "False", "FALSE"), False
+)
+_INT = re.compile(r"[-+]?[0-9]{1,4000}\Z")
+_BASED = re.compile(r"0(?:o[0-7]+|x[0-9a-fA-F]+)\Z")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+_CORE = "tag:yaml.org,2002:"
+
+
+class YamlError(ValueError):
+    """A text that can't be read as one YAML document, and where.
+
+    Attributes:
+        message: One sentence without the file's name.
+        line: 1-based line, 0 when unknown.
+    """
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class Yaml:
+    """One document as plain values.
+
+    Attributes:
+        value: dicts with string keys, lists, str, int, float, bool, None. Timestamps, dates, `.inf`
+            and `.nan` stay strings, so that everything has a JSON form.
+        lines: Path of keys and list positions → 1-based line.
+    """
+
+    value: Any
+    lines: Mapping[tuple[str | int, ...], int] = field(default_factory=dict)
+
+    def line(self, *keys: str | int) -> int:
+        """The 1-based line where the value at this path is written (its key, if it has one); 0 unknown."""
+        return self.lines.get(keys, 0)
+
+
+def parse(text: str) -> Yaml:
+    """Read one YAML document; an empty one is None.
+
+    Raises:
+        YamlError: Bad syntax, duplicate keys, conflict markers, several documents, a key that is no
+            scalar, nesting deeper than 64, aliases that unfold without bound, or too long a text.
+    """
+    body = text.removeprefix("\ufeff")
+    _refuse_outright(body)
+    if len(body) > MAX_SLOW_CHARS:
+        raise YamlError(f"The file has {len(body)} characters; at most {MAX_SLOW_CHARS} are read.")
+    builder = _Builder()
+    last = 0
+    for event in _events(body):
+        last = event.start_mark.line + 1
+        builder.take(event, last)
+    return Yaml(builder.root, builder.lines)
+
+
+def _refuse_outright(text: str) -> None:
+    """Raise for what no parser should be asked about."""
+    if len(text) > MAX_CHARS:
+        raise YamlError(f"The file has {len(text)} characters; at most {MAX_CHARS} are read.")
+    marker = _CONFLICT.search(text)
+    if marker:
+        raise YamlError("The file holds a git conflict marker.", text.count("\n", 0, marker.start()) + 1)
+    if "\0" in text:
+        raise YamlError("The file is binary.", text.count("\n", 0, text.index("\0")) + 1)
+
+
+def _events(text: str) -> Iterator[Any]:
+    """The parser's events, its errors turned into ours."""
+    from ruamel.yaml import YAML  # noqa: PLC0415 - 40 ms that most commands don't need
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415 - same
+    from ruamel.yaml.reader import ReaderError  # noqa: PLC0415 - same
+
+    try:
+        yield from YAML(typ="safe", pure=True).parse(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        words = error.problem or error.context or "bad syntax"
+        raise YamlError(f"Not valid YAML: {words}.", mark.line + 1 if mark else 0) from error
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1 if isinstance(error.position, int) else 0
+        raise YamlError("Not valid YAML: a control character.", line) from error
+    except (YAMLError, ValueError, TypeError, RecursionError) as error:
+        if isinstance(error, YamlError):
+            raise
+        raise YamlError("Not valid YAML.") from error
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An open mapping or sequence."""
+
+    value: Any
+    path: tuple[str | int, ...]
+    anchor: str | None
+    nodes: int = 1
+    key: str | None = None
+
+
+class _Builder:
+    """Builds plain values from parser events without recursion."""
+
+    def __init__(self) -> None:
+        self.root: Any = None
+        self.lines: dict[tuple[str | int, ...], int] = {}
+        self._stack: list[_Frame] = []
+        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._unfolded = 0
+        self._documents = 0
+
+    def take(self, event: Any, line: int) -> None:
+        """Take one event."""
+        match type(event).__name__:
+            case "DocumentStartEvent":
+                self._documents += 1
+                if self._documents > 1:
+                    raise YamlError("The file holds several YAML documents; one is allowed.", line)
+            case "ScalarEvent":
+                self._scalar(event, line)
+            case "AliasEvent":
+                self._alias(str(event.anchor), line)
+            case "MappingStartEvent":
+                self._open({}, event.anchor, line)
+            case "SequenceStartEvent":
+                self._open([], event.anchor, line)
+            case "MappingEndEvent" | "SequenceEndEvent":
+                self._close()
+            case _:
+                pass
+
+    def _scalar(self, event: Any, line: int) -> None:
+        frame = self._stack[-1] if self._stack else None
+        if frame is not None and isinstance(frame.value, dict) and frame.key is None:
+            key = str(event.value)
+            if key in frame.value:
+                first = self.lines.get((*frame.path, key), 0)
+                raise YamlError(f"The key {key[:80]!r} is there twice (first on line {first}).", line)
+            frame.key = key
+            frame.value[key] = None
+            self.lines[(*frame.path, key)] = line
+            if event.anchor:
+                self._anchors[str(event.anchor)] = (key, 1)
+            return
+        value = _resolve(str(event.value), _tag(event), plain=bool(event.implicit[0]), line=line)
+        self._place(value, line)
+        if event.anchor:
+            self._anchors[str(event.anchor)] = (value, 1)
+
+    def _alias(self, name: str, line: int) -> None:
+        frame = self._stack[-1] if self._stack else None
+        if frame is not None and isinstance(frame.value, dict) and frame.key is None:
+            raise YamlError("An alias is used as a key.", line)
+        if name not in self._anchors:
+            raise YamlError(f"The alias *{name[:80]} has no finished anchor before it.", line)
+        value, nodes = self._anchors[name]
+        self._unfolded += nodes
+        if self._unfolded > MAX_UNFOLDED:
+            raise YamlError("The file's aliases unfold to too many values.", line)
+        self._place(value, line)
+        if self._stack:
+            self._stack[-1].nodes += nodes - 1
+
+    def _open(self, value: Any, anchor: Any, line: int) -> None:
+        if self._stack and isinstance(self._stack[-1].value, dict) and self._stack[-1].key is None:
+            raise YamlError("A key is a mapping or a list; only plain keys are read.", line)
+        if len(self._stack) >= MAX_DEPTH:
+            raise YamlError(f"The file is nested deeper than {MAX_DEPTH} levels.", line)
+        path = self._place(value, line)
+        self._stack.append(_Frame(value, path, str(anchor) if anchor else None))
+
+    def _close(self) -> None:
+        frame = self._stack.pop()
+        if frame.anchor:
+            self._anchors[frame.anchor] = (frame.value, frame.nodes)
+        if self._stack:
+            self._stack[-1].nodes += frame.nodes - 1
+
+    def _place(self, value: Any, line: int) -> tuple[str | int, ...]:
+        """Put a value where the innermost open collection wants it; returns its path."""
+        if not self._stack:
+            self.root = value
+            self.lines[()] = line
+            return ()
+        frame = self._stack[-1]
+        frame.nodes += 1
+        path: tuple[str | int, ...]
+        if isinstance(frame.value, list):
+            path = (*frame.path, len(frame.value))
+            frame.value.append(value)
+            self.lines[path] = line
+        else:
+            key = frame.key or ""
+            path = (*frame.path, key)
+            frame.value[key] = value
+            frame.key = None
+        return path
+
+
+def _tag(event: Any) -> str:
+    """An event's explicit tag, or "" when it has none."""
+    tag = getattr(event, "ctag", None)
+    return "" if tag is None else str(tag)
+
+
+def _resolve(text: str, tag: str, *, plain: bool, line: int) -> Any:
+    """A scalar's value by its explicit tag, or by the core schema when it is plain and untagged."""
+    kind = tag.removeprefix(_CORE).removeprefix("!!")
+    if kind in {"int", "float", "bool", "null"}:
+        value = plain_value(text)
+        if type(value).__name__.replace("NoneType", "null") == kind:
+            return value
+        if kind == "float" and isinstance(value, int):
+            return float(value)
+        raise YamlError(f"A value tagged !!{kind} is none.", line)
+    return plain_value(text) if plain and kind == "" else text
+
+
+def plain_value(text: str) -> Any:
+    """What an unquoted scalar means in the YAML 1.2 core schema."""
+    if text in _NULLS:
+        return None
+    if text in _BOOLS:
+        return _BOOLS[text]
+    return _number(text) if text[0] in "0123456789+-." else text
+
+
+def _number(text: str) -> int | float | str:
+    """A number in one of the core schema's spellings, or the text itself."""
+    if _INT.match(text):
+        return int(text)
+    if _BASED.match(text):
+        return int(text[2:], 8 if text[1] == "o" else 16)
+    number = float(text) if _FLOAT.match(text) else None
+    return text if number is None or abs(number) == float("inf") else number
