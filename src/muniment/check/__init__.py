@@ -1,0 +1,1 @@
+"""Check of Muniment; see the module docstrings."""

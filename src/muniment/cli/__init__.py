@@ -1,0 +1,1 @@
+"""Cli of Muniment; see the module docstrings."""

@@ -1,0 +1,1 @@
+"""Commands of Muniment; see the module docstrings."""

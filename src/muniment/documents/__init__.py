@@ -1,0 +1,1 @@
+"""Documents of Muniment; see the module docstrings."""

@@ -1,0 +1,1 @@
+"""Git of Muniment; see the module docstrings."""

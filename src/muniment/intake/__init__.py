@@ -1,0 +1,1 @@
+"""Intake of Muniment; see the module docstrings."""

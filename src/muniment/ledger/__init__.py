@@ -1,0 +1,1 @@
+"""Ledger of Muniment; see the module docstrings."""

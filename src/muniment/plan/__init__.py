@@ -1,0 +1,1 @@
+"""Plan of Muniment; see the module docstrings."""

@@ -1,0 +1,1 @@
+"""Redact of Muniment; see the module docstrings."""

@@ -1,0 +1,1 @@
+"""Relate of Muniment; see the module docstrings."""

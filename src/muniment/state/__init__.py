@@ -1,0 +1,1 @@
+"""State of Muniment; see the module docstrings."""
