@@ -79,7 +79,7 @@ ONE_PLACE: Mapping[str, tuple[str, ...]] = {
 """Library → the files that may import it; converted to our own types at that edge."""
 
 PURE_FORBIDDEN = frozenset(
-    {"subprocess", "socket", "shutil", "tempfile", "urllib", "http", "random", "secrets", "time", "os", "sys"}
+    {"subprocess", "socket", "shutil", "tempfile", "urllib", "http", "random", "secrets", "time", "os"}
 )
 """What a layer-3 module, pure by definition, has no use for."""
 
