@@ -156,9 +156,17 @@ def template_text(name: str) -> str:
     Raises:
         Unavailable: No such template; the installation is damaged.
     """
+    return _template(name).read_bytes().decode("utf-8").replace("\r\n", "\n")
+
+
+def template_folder(name: str) -> Path:
+    """A folder of shipped templates (the demo's tree), to be copied whole; raises as `template_text` does."""
+    return _template(name)
+
+
+def _template(name: str) -> Path:
     package = Path(__file__).parent
     for folder in (package / "templates", package.parent.parent / "templates"):
-        candidate = folder / name
-        if candidate.is_file():
-            return candidate.read_bytes().decode("utf-8").replace("\r\n", "\n")
+        if (folder / name).exists():
+            return folder / name
     raise Unavailable(f"The template {name} is missing from this installation.", "Install muniment again.")
