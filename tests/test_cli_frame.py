@@ -90,10 +90,9 @@ def test_safe__leaves_no_terminal_control() -> None:
     assert output.safe("a\tb\n", lines=True) == "a\tb\n"
 
 
-def test_closed_stdout__is_no_traceback(tmp_path: Path) -> None:
-    done = subprocess.run(
-        f"{sys.executable} -m muniment --help | true", shell=True, capture_output=True, text=True, check=False
-    )
+def test_closed_stdout__is_no_traceback() -> None:
+    script = f"{sys.executable} -m muniment --help | true"
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
 
