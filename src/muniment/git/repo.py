@@ -10,9 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from muniment.errors import Unavailable
+
+if TYPE_CHECKING:
+    from muniment.git.process import Git
 
 FILE_MODE = 0o100644
 EXECUTABLE_MODE = 0o100755
@@ -98,6 +101,19 @@ class Commit:
         return self.message.split("\n", 1)[0]
 
 
+@dataclass(frozen=True, slots=True)
+class StagedChange:
+    """One path at which the index differs from HEAD; `old` or `new` is None for an addition or removal.
+
+    An unmerged path has the status `U` and neither side.
+    """
+
+    path: str
+    status: str
+    old: TreeEntry | None
+    new: TreeEntry | None
+
+
 class Repository(Protocol):
     """A repository as Muniment sees it; every path is repository-relative with `/`."""
 
@@ -119,6 +135,11 @@ class Repository(Protocol):
     @property
     def object_format(self) -> str:
         """`sha1` or `sha256`."""
+        ...
+
+    @property
+    def git(self) -> Git:
+        """The git program bound to this worktree, for what only it can do (hooks, filters, signing)."""
         ...
 
     def head(self) -> Head:
@@ -201,11 +222,18 @@ class Repository(Protocol):
         ...
 
     def diff_paths(self, old: Oid | None, new: Oid) -> tuple[str, ...]:
-        """Paths that differ between two commits' trees (None: the empty tree), sorted; no rename detection."""
+        """Paths that differ between two commits' trees (None: the empty one), sorted; no rename detection."""
         ...
 
     def index_entries(self, paths: Iterable[str] | None = None) -> Mapping[str, TreeEntry]:
         """Stage-0 index entries, of all paths or of just these."""
+        ...
+
+    def staged(self) -> tuple[StagedChange, ...]:
+        """Where the index differs from HEAD, by path, in one process; on an unborn branch all is added.
+
+        Inside a hook this is the index that the running `git commit` prepared (G16).
+        """
         ...
 
     def conflicted(self) -> tuple[str, ...]:
