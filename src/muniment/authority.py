@@ -1,0 +1,350 @@
+"""Who may decide, by channel, and what each decision rests on (C9).
+
+What gives authority (`owners`, `require_…`) is read as it stands on the upstream default branch, never from
+the branch under judgement. A name in a file is a claim. What counts:
+
+* `terminal`: a person answered at a terminal of this machine; remembered privately in this clone.
+* `file`: the decision was last changed by a commit on the upstream default branch, authored (or signed)
+  by an owner.
+* `flag`: a command without a terminal, on a person's machine; remembered privately; never under CI.
+
+Everything else is `claimed`: it is shown and does nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from muniment import approval
+from muniment import config as configuration
+from muniment.authority_history import History, Unreachable
+from muniment.authority_signature import Signed, signature, signer_is_owner
+from muniment.config import Config
+from muniment.errors import MunimentError, Refused
+from muniment.files import atomic_write, read_bytes
+from muniment.git.repo import Commit, MissingObject, Oid
+from muniment.intake.rows import Row
+from muniment.workspace import Workspace
+
+TERMINAL, FILE, FLAG = "terminal", "file", "flag"
+NOT_CI = frozenset({"", "0", "false", "no", "off"})
+_MAX_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What gives authority, as the upstream default branch says.
+
+    Attributes:
+        ref: The upstream default branch's full ref; None when there is none or it isn't known.
+        tip: Its commit here.
+        owners: E-mails or signing keys of those who may decide.
+        actors: Git e-mail → public handle.
+        require_verified: Flags never count.
+        require_signed: A file's commits must be signed by an owner's key.
+        ci: Whether this runs under continuous integration.
+        unknown: Why no upstream is known; empty when it is.
+        settle: The command that would make it known.
+    """
+
+    ref: str | None
+    tip: Oid | None
+    owners: tuple[str, ...]
+    actors: Mapping[str, str]
+    require_verified: bool
+    require_signed: bool
+    ci: bool
+    unknown: str = ""
+    settle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What one decision rests on.
+
+    Attributes:
+        counts: Whether it may be applied.
+        channel: `terminal`, `file` or `flag`.
+        verified: `terminal`, `branch`, `signature`, `none`, or `claimed`.
+        why: One sentence for people when it does not count.
+        settle: The command that would settle or mend it; may be empty.
+        by: The public handle of the owner whose commit it rests on; empty elsewhere.
+        signed_by: The fingerprint of the key that signed; empty elsewhere.
+        confirmable: Whether a person at a terminal can make it count.
+    """
+
+    counts: bool
+    channel: str
+    verified: str
+    why: str = ""
+    settle: str = ""
+    by: str = ""
+    signed_by: str = ""
+    confirmable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A decision made by this clone's own command: for which reading of its row, how and by whom."""
+
+    reading: str
+    channel: str
+    by: str
+
+
+def rules(ws: Workspace) -> Rules:
+    """Read the rules at the upstream default branch; nothing is fetched.
+
+    Without a remote there is no upstream: then no file counts, and the committed settings of HEAD and
+    those in force here both can only make the rules stricter.
+    """
+    ci = ws.environ.get("CI", "").strip().lower() not in NOT_CI
+    ref, settle = _upstream(ws)
+    tip = ws.repo.refs(ref).get(ref) if ref else None
+    if ref and tip:
+        try:
+            config, problems = configuration.load_at(ws.repo, tip)
+        except MissingObject as error:
+            return _local(ws, ci, f"The settings on {_name(ref)} are missing here: {error}", "git fetch")
+        if problems:
+            why = f"The settings on {_name(ref)} have a problem: {problems[0]}"
+            return _local(ws, ci, why, "muniment config show")
+        return Rules(
+            ref=ref,
+            tip=tip,
+            owners=config.owners,
+            actors=config.actors,
+            require_verified=config.require_verified_approvals,
+            require_signed=config.require_signed_approvals,
+            ci=ci,
+        )
+    why = "There is no remote, so no upstream default branch." if not settle else ""
+    why = why or "The upstream default branch isn't known in this clone."
+    return _local(ws, ci, why, settle or "git remote add origin URL && git fetch origin")
+
+
+def channel_here(rules_here: Rules, *, at_terminal: bool) -> str:
+    """The channel that a command on this machine speaks through; under CI nothing is a terminal."""
+    return TERMINAL if at_terminal and not rules_here.ci else FLAG
+
+
+def of_channel(rules_here: Rules, channel: str, by: str) -> Standing:
+    """What an answer given now through `terminal` or `flag` is worth."""
+    if channel == TERMINAL:
+        return Standing(counts=True, channel=TERMINAL, verified="terminal", by=by)
+    if rules_here.ci:
+        why = "Under CI (the variable CI is set) a flag is no approval."
+        return Standing(counts=False, channel=FLAG, verified="claimed", why=why, by=by)
+    if rules_here.require_verified:
+        why = "require_verified_approvals is on: an approval by flag does not count."
+        settle = "Decide at a terminal, or commit the decision to the upstream default branch."
+        return Standing(counts=False, channel=FLAG, verified="claimed", why=why, settle=settle, by=by)
+    return Standing(counts=True, channel=FLAG, verified="none", by=by)
+
+
+def require(rules_here: Rules, channel: str, by: str, what: str) -> Standing:
+    """The standing of an act done now (`undo`, `expunge`), or `Refused` when it has no authority."""
+    standing = of_channel(rules_here, channel, by)
+    if not standing.counts:
+        raise Refused(
+            f"{standing.why} {what} was not done.",
+            standing.settle or "Run it at a terminal.",
+            code="no-authority",
+        )
+    return standing
+
+
+def history(
+    ws: Workspace, rules_here: Rules, path: str, rows: Callable[[bytes], Iterable[Row]]
+) -> History | None:
+    """The upstream versions of a triage file, for `of_row`; None when no upstream is known.
+
+    Args:
+        ws: The repository.
+        rules_here: From `rules`.
+        path: The triage file's repository-relative path.
+        rows: Reads the rows of one version of the file; it must not raise.
+    """
+    if rules_here.tip is None:
+        return None
+    return History(
+        ws.repo,
+        rules_here.tip,
+        path,
+        lambda data: {row.row: reading(row) for row in rows(data) if row.decision is not None},
+    )
+
+
+def of_row(ws: Workspace, rules_here: Rules, batch: str, row: Row, past: History | None) -> Standing:
+    """What the decision that a row holds rests on: the strongest of what this clone can prove.
+
+    Args:
+        ws: The repository.
+        rules_here: From `rules`.
+        batch: The batch's id.
+        row: The row as read from the triage file now, with its decision.
+        past: From `history`, for the batch's triage file.
+    """
+    known = remembered(ws, batch).get(row.row)
+    mine = known if known and known.reading == reading(row) else None
+    if mine and mine.channel == TERMINAL:
+        return of_channel(rules_here, TERMINAL, mine.by)
+    filed = _filed(ws, rules_here, row, past)
+    if filed.counts or mine is None:
+        return filed
+    flagged = of_channel(rules_here, FLAG, mine.by)
+    return flagged if flagged.counts else replace(flagged, confirmable=True)
+
+
+def reading(row: Row) -> str:
+    """A digest of what was decided about what: the row's own digest, the decision, and the edits."""
+    decision = row.decision
+    return approval.digest_of(
+        [
+            row.digest,
+            [decision.action.value, decision.target, decision.reason] if decision else None,
+            dict(row.edits or {}),
+            row.dismissed,
+        ]
+    )
+
+
+def remember(ws: Workspace, batch: str, rows: Mapping[str, Row], channel: str, by: str) -> None:
+    """Note privately that these rows' decisions were made here, through `terminal` or `flag`.
+
+    Args:
+        ws: The repository.
+        batch: The batch's id.
+        rows: Row id → the row as it stands in the triage file after the decision; one without a
+            decision is forgotten.
+        channel: From `channel_here`.
+        by: The acting name; a claim.
+    """
+    found = dict(remembered(ws, batch))
+    for name, row in rows.items():
+        found.pop(name, None)
+        if row.decision is not None:
+            found[name] = Remembered(reading(row), channel, by)
+    document = {name: [entry.reading, entry.channel, entry.by] for name, entry in sorted(found.items())}
+    atomic_write(ws.private / _memory(batch), json.dumps(document).encode("ascii"), mode=0o600)
+
+
+def remembered(ws: Workspace, batch: str) -> Mapping[str, Remembered]:
+    """What `remember` noted for a batch; a damaged note is no note."""
+    path = ws.private / _memory(batch)
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads(read_bytes(path, limit=_MAX_BYTES))
+        return {
+            str(name): Remembered(str(digest), str(channel), str(by))
+            for name, (digest, channel, by) in found.items()
+            if channel in {TERMINAL, FLAG}
+        }
+    except (MunimentError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _memory(batch: str) -> str:
+    return f"decisions/{approval.digest(batch.encode('utf-8', 'surrogateescape'))[:32]}.json"
+
+
+def _filed(ws: Workspace, rules_here: Rules, row: Row, past: History | None) -> Standing:
+    """What a decision line in the triage file is worth."""
+    if rules_here.ref is None or past is None:
+        return _claimed(f"{rules_here.unknown} A decision in a file can't be verified.", rules_here.settle)
+    name = _name(rules_here.ref)
+    try:
+        commit = past.introduced(row.row, reading(row))
+    except Unreachable as error:
+        return _claimed(f"Who decided can't be told: {error.message}", error.hint)
+    if commit is None:
+        return _claimed(f"This decision is not on {name}.", "Commit it there, or confirm it at a terminal.")
+    if not rules_here.owners:
+        return _claimed(f"{name} names no owners.", f"Add `owners` to {configuration.COMMITTED} there.")
+    return _by_commit(ws, rules_here, commit)
+
+
+def _by_commit(ws: Workspace, rules_here: Rules, commit: Commit) -> Standing:
+    """Whether the commit that a file's decision comes from is an owner's."""
+    email = commit.author.email
+    authored = any(owner.casefold() == email.casefold() for owner in rules_here.owners if "@" in owner)
+    handle = next(
+        (name for known, name in rules_here.actors.items() if known.casefold() == email.casefold()), ""
+    )
+    if authored and not rules_here.require_signed:
+        return Standing(counts=True, channel=FILE, verified="branch", by=handle)
+    signed = signature(ws, commit.oid)
+    if signer_is_owner(signed, rules_here.owners, email if authored else ""):
+        return Standing(
+            counts=True, channel=FILE, verified="signature", by=handle, signed_by=signed.fingerprint
+        )
+    where = f"commit {commit.oid.short} on {_name(rules_here.ref or '')}"
+    if not rules_here.require_signed:
+        return _claimed(f"The author of {where} is no owner.", "An owner commits the decision.")
+    return _claimed(f"{where[0].upper()}{where[1:]} {_unsigned(signed)}.", signed.settle)
+
+
+def _unsigned(signed: Signed) -> str:
+    if signed.status == "N":
+        return "is not signed, and require_signed_approvals is on"
+    if signed.status == "E":
+        return "is signed by a key that this machine can't check"
+    return "is not validly signed by an owner's key"
+
+
+def _claimed(why: str, settle: str) -> Standing:
+    return Standing(counts=False, channel=FILE, verified="claimed", why=why, settle=settle, confirmable=True)
+
+
+def _upstream(ws: Workspace) -> tuple[str | None, str]:
+    """The upstream default branch's ref and, when it is unknown though there is a remote, how to know it.
+
+    The branch under judgement must not choose its own judge: a committed `default_branch` counts only as
+    it stands on the remote's own default branch; this machine's local settings may name it freely.
+    """
+    chosen = next((item for item in ws.config.settings if item.key == "default_branch"), None)
+    if chosen is not None and chosen.source == "local" and chosen.value:
+        ref = ws.repo.upstream_default(str(chosen.value))
+        return ref, "" if ref else f"git fetch origin {chosen.value}"
+    ref = ws.repo.upstream_default("")
+    if ref is None:
+        has_remote = bool(ws.repo.refs("refs/remotes/")) or bool(ws.repo.config("remote.origin.url"))
+        return None, "git fetch origin && git remote set-head origin --auto" if has_remote else ""
+    named = _named_there(ws, ref)
+    return (ws.repo.upstream_default(named) or ref if named else ref), ""
+
+
+def _named_there(ws: Workspace, ref: str) -> str:
+    tip = ws.repo.refs(ref).get(ref)
+    try:
+        return configuration.load_at(ws.repo, tip)[0].default_branch if tip else ""
+    except MissingObject:
+        return ""
+
+
+def _local(ws: Workspace, ci: bool, why: str, settle: str) -> Rules:
+    """The rules where no upstream can be read: nobody is an owner, and any stricter rule holds."""
+    stricter: list[Config] = [ws.config]
+    head = ws.repo.head().commit
+    if head is not None:
+        with suppress(MissingObject):  # the settings in force were read from disk and still count
+            stricter.append(configuration.load_at(ws.repo, head)[0])
+    return Rules(
+        ref=None,
+        tip=None,
+        owners=(),
+        actors={},
+        require_verified=any(config.require_verified_approvals for config in stricter),
+        require_signed=any(config.require_signed_approvals for config in stricter),
+        ci=ci,
+        unknown=why,
+        settle=settle,
+    )
+
+
+def _name(ref: str) -> str:
+    return ref.removeprefix("refs/remotes/")
