@@ -8,7 +8,8 @@ is never taken from here but from the upstream default branch; see `authority.py
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -104,18 +105,18 @@ def load(repo: Repository, environ: Mapping[str, str]) -> tuple[Config, tuple[Pr
         ("personal", str(personal), personal),
         ("local", LOCAL, repo.root / LOCAL),
     )
-    merged: list[tuple[str, Mapping[str, Any]]] = []
+    merged: list[_Layer] = []
     problems: list[Problem] = []
     for layer, name, path in layers:
         try:
-            if not path.exists():
+            if not os.path.lexists(path):  # a dangling link is a problem to report, not an absent file
                 continue
             data = read_bytes(path, limit=MAX_CONFIG_BYTES)
         except (MunimentError, OSError) as error:
             problems.append(Problem(name, 0, "config", f"It can't be read: {error}"))
             continue
         values, found = _parse(data, name, layer, cache)
-        merged.append((layer, values))
+        merged.append(_Layer(layer, name, values, data))
         problems += found
     config, faults = _assemble(merged, repo.root)
     return config, (*problems, *faults)
@@ -126,10 +127,9 @@ def load_at(repo: Repository, commit: Oid) -> tuple[Config, tuple[Problem, ...]]
     entry = repo.entry(commit, COMMITTED)
     if entry is None:
         return _assemble([], repo.root)
-    values, problems = _parse(
-        repo.blob(entry.oid), COMMITTED, "committed", repo.common_dir / "muniment" / "cache"
-    )
-    config, found = _assemble([("committed", values)], repo.root)
+    data = repo.blob(entry.oid)
+    values, problems = _parse(data, COMMITTED, "committed", repo.common_dir / "muniment" / "cache")
+    config, found = _assemble([_Layer("committed", COMMITTED, values, data)], repo.root)
     return config, (*problems, *found)
 
 
@@ -202,23 +202,46 @@ def _fault(key: object, value: object, layer: str) -> str:
     return check_value(key, KEYS[key].kind, value)
 
 
-def _assemble(layers: list[tuple[str, Mapping[str, Any]]], root: Path) -> tuple[Config, tuple[Problem, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """One settings file: its layer, its name in messages, its accepted values, and its bytes."""
+
+    layer: str
+    name: str
+    values: Mapping[str, Any]
+    data: bytes
+
+    def line(self, key: str) -> int:
+        """Where a key stands; read again, since only a fault needs it."""
+        from muniment import yaml_io  # noqa: PLC0415 - the YAML library is slow to import
+
+        return yaml_io.parse(self.data.decode("utf-8-sig")).line(key)
+
+
+def _assemble(layers: Sequence[_Layer], root: Path) -> tuple[Config, tuple[Problem, ...]]:
     values: dict[str, tuple[Any, str]] = {key: (spec.default, "default") for key, spec in KEYS.items()}
-    for layer, found in layers:
-        values |= {key: (value, layer) for key, value in found.items()}
-    problems: list[Problem] = []
-    docs_root = str(values["docs_root"][0]).strip("/")
-    fault = docs_root_fault(root, docs_root, str(values["docs_root"][0]))
-    if fault:
-        problems.append(Problem(COMMITTED, 0, "config", fault, "muniment config show"))
+    origin: dict[str, _Layer] = {}
+    for found in layers:
+        values |= {key: (value, found.layer) for key, value in found.values.items()}
+        origin |= dict.fromkeys(found.values, found)
+    faults: dict[str, str] = {}
+    given = str(values["docs_root"][0])
+    docs_root = given.removesuffix("/")
+    if fault := docs_root_fault(root, docs_root, given):
+        faults["docs_root"] = fault
         docs_root = "docs"
-    values["docs_root"] = (docs_root, values["docs_root"][1])
+    values["docs_root"] = (docs_root, "default" if fault else values["docs_root"][1])
     for key, spec in KEYS.items():
-        if spec.under_docs and values[key][1] == "default":
+        if not spec.under_docs:
+            continue
+        if values[key][1] != "default" and (fault := path_fault(str(values[key][0]))):
+            faults[key] = f"{key}: {fault}"
+        if values[key][1] == "default" or key in faults:
             values[key] = (f"{docs_root}/{spec.default}", "default")
-        elif spec.under_docs and path_fault(str(values[key][0])):
-            problems.append(Problem(COMMITTED, 0, "config", f"{key}: {path_fault(str(values[key][0]))}"))
-            values[key] = (f"{docs_root}/{spec.default}", "default")
+    problems = [
+        Problem(origin[key].name, origin[key].line(key), "config", fault, "muniment config show")
+        for key, fault in faults.items()
+    ]
     return _record(values), tuple(problems)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -61,7 +62,7 @@ KEYS: Mapping[str, Key] = {
     "sweep_retry_ceiling": Key("whole number", 3, "Tries before an item counts as stuck."),
     "sweep_shared_branch": Key("text or no", "", "State branch shared through the remote; empty: off."),
     "sweep_state_path": Key("text", "feedback-sweep/state.yml", "The state file.", under_docs=True),
-    "target_layers": Key("list of text", _LAYERS, "Layers that a finding may name."),
+    "target_layers": Key("list of layer names", _LAYERS, "Layers that a finding may name."),
     "transcriber": Key("anything", None, "Program that transcribes recordings."),
     "trust_subjects": Key(
         "yes or no",
@@ -69,12 +70,17 @@ KEYS: Mapping[str, Key] = {
         "A pull-request number in a commit subject closes items.",
         authority=True,
     ),
-    "version_tag": Key("text", "", "Tag pattern of a release, with {version} in it."),
+    "version_tag": Key("tag pattern", "", "Tag pattern of a release, with {version} in it."),
 }
 
 PERSONAL = frozenset({"digest", "judge", "members", "review", "transcriber"})
 """Keys a person's own settings may hold: programs to run, and switches."""
 
+_LAYER = re.compile(r"[a-z][a-z0-9_-]*\Z")
+_MEANT = {
+    "list of layer names": "a list of names, each of lower-case letters, digits, _ and -, a letter first",
+    "tag pattern": "text with {version} in it exactly once",
+}
 _BOT_KEYS = ("name", "from", "known_names")
 
 
@@ -95,13 +101,16 @@ def check_value(key: str, kind: str, value: object) -> str:
         "whole number": lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 0,
         "number": lambda v: isinstance(v, int | float) and not isinstance(v, bool) and v >= 0,
         "list of text": _texts,
+        "list of layer names": lambda v: _texts(v) and all(_LAYER.match(name) for name in v),
+        "tag pattern": lambda v: isinstance(v, str) and (not v or v.count("{version}") == 1),
         "mapping of text": lambda v: isinstance(v, dict) and _texts([*v, *v.values()]),
         "list of mappings": lambda v: isinstance(v, list) and all(isinstance(item, dict) for item in v),
         "list of bots": lambda v: isinstance(v, list),
         "anything": lambda _: True,
     }[kind](value)
     if not good:
-        return f"{key} must be {kind}, not {_shown(value)}."
+        meant = _MEANT.get(kind, kind)
+        return f"{key} must be {meant}" + ("." if kind in _MEANT else f", not {_shown(value)}.")
     return _bots_fault(value) if kind == "list of bots" else ""
 
 
