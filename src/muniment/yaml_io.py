@@ -13,6 +13,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from muniment import yaml_lines
+from muniment.yaml_lines import dump, plain_value
+
+__all__ = ["Yaml", "YamlError", "dump", "parse", "set_fields", "set_item_fields"]
+
 MAX_CHARS = 64 * 1024 * 1024
 """Longest text read at all, in characters."""
 MAX_SLOW_CHARS = 4 * 1024 * 1024
@@ -22,13 +27,6 @@ MAX_UNFOLDED = 100_000
 """Most nodes that aliases may add by unfolding."""
 
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7})(?:[ \t].*)?$", re.MULTILINE)
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-_BOOLS: Mapping[str, bool] = dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(
-    ("false", "False", "FALSE"), False
-)
-_INT = re.compile(r"[-+]?[0-9]{1,4000}\Z")
-_BASED = re.compile(r"0(?:o[0-7]+|x[0-9a-fA-F]+)\Z")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 _CORE = "tag:yaml.org,2002:"
 
 
@@ -73,8 +71,14 @@ def parse(text: str) -> Yaml:
     """
     body = text.removeprefix("\ufeff")
     _refuse_outright(body)
+    plain = yaml_lines.read(body)
+    if plain is not None:
+        return Yaml(*plain)
     if len(body) > MAX_SLOW_CHARS:
-        raise YamlError(f"The file has {len(body)} characters; at most {MAX_SLOW_CHARS} are read.")
+        raise YamlError(
+            f"The file has {len(body)} characters; at most {MAX_SLOW_CHARS} are read unless it is plain "
+            "block mappings."
+        )
     builder = _Builder()
     last = 0
     for event in _events(body):
@@ -244,20 +248,114 @@ def _resolve(text: str, tag: str, *, plain: bool, line: int) -> Any:
     return plain_value(text) if plain and kind == "" else text
 
 
-def plain_value(text: str) -> Any:
-    """What an unquoted scalar means in the YAML 1.2 core schema."""
-    if text in _NULLS:
+def set_item_fields(text: str, section: str, key: str, fields: Mapping[str, Any]) -> str:
+    """`set_fields` for one item."""
+    return set_fields(text, section, {key: fields})
+
+
+def set_fields(text: str, section: str, changes: Mapping[str, Mapping[str, Any]]) -> str:
+    """The text with fields of `section`'s items set, every other byte as it was (G2).
+
+    A field that stands on one line is replaced there, its comment kept; a new one goes after the item's
+    first line. What can't be placed so goes through a round trip that keeps comments. Either way the
+    result is read back and must hold exactly the old values with these fields set.
+
+    Args:
+        text: A YAML document with block mappings `section` → item key → field.
+        section: The top-level key.
+        changes: Item key → field → new JSON value.
+
+    Raises:
+        YamlError: The text can't be read, an item isn't there, or neither way gives the right values.
+    """
+    before = parse(text)
+    wanted = _with_fields(before.value, section, changes)
+    if wanted == before.value:
+        return text
+    for edited in (_edit_lines(text, before, section, changes), _round_trip(text, section, changes)):
+        if edited is not None and _reads_as(edited, wanted):
+            return edited
+    raise YamlError("The file's YAML can't be edited without changing more than was asked.")
+
+
+def _with_fields(value: Any, section: str, changes: Mapping[str, Mapping[str, Any]]) -> Any:
+    """The document's values as they should be afterwards."""
+    items = value.get(section) if isinstance(value, dict) else None
+    if not isinstance(items, dict):
+        raise YamlError(f"There is no mapping {section!r}.")
+    new = dict(items)
+    for key, fields in changes.items():
+        if not isinstance(new.get(key), dict):
+            raise YamlError(f"{section} has no mapping {key[:80]!r}.")
+        new[key] = new[key] | dict(fields)
+    return value | {section: new}
+
+
+def _reads_as(text: str, wanted: Any) -> bool:
+    """Whether a text reads as exactly these values."""
+    try:
+        return bool(parse(text).value == wanted)
+    except YamlError:
+        return False
+
+
+_ONE_LINE = re.compile(
+    r"(?P<lead> +(?:[^\s\"'#]+|\"[^\"\\]*\"|'[^']*'):[ ]+)"
+    r"(?P<value>\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\"'\s#&*!|>\[{%@`](?:(?! #)[^\r\n])*?)"
+    r"(?P<rest>[ ]*(?:[ ]#[^\r\n]*)?(?:\r\n|\n|\Z))"
+)
+_MAPPING_LINE = re.compile(r"(?P<indent> +)(?:[^\s\"'#]+|\"[^\"]*\"|'[^']*'):[ ]*(?:#[^\r\n]*)?(?:\r\n|\n)\Z")
+
+
+def _edit_lines(
+    text: str, before: Yaml, section: str, changes: Mapping[str, Mapping[str, Any]]
+) -> str | None:
+    """`set_fields` by lines, or None where a line isn't what it takes."""
+    lines = re.findall(r"[^\n]*\n|[^\n]+\Z", text)
+    for key, fields in changes.items():
+        head = before.line(section, key)
+        first = min((before.line(section, key, name) for name in before.value[section][key]), default=0)
+        opening = _MAPPING_LINE.match(lines[head - 1]) if head else None
+        if not opening or first <= head:
+            return None
+        indent = lines[first - 1][: len(lines[first - 1]) - len(lines[first - 1].lstrip(" "))]
+        newline = "\r\n" if lines[head - 1].endswith("\r\n") else "\n"
+        added = ""
+        for name, value in fields.items():
+            number = before.line(section, key, name)
+            if not number:
+                added += f"{indent}{yaml_lines.key(name)}: {yaml_lines.scalar(value)}{newline}"
+                continue
+            match = _ONE_LINE.fullmatch(lines[number - 1])
+            if not match:
+                return None
+            lines[number - 1] = f"{match['lead']}{yaml_lines.scalar(value)}{match['rest']}"
+        lines[head - 1] += added
+    return "".join(lines)
+
+
+def _round_trip(text: str, section: str, changes: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """`set_fields` by a round trip that keeps comments, or None where even that fails."""
+    import io  # noqa: PLC0415 - rarely needed
+
+    from ruamel.yaml import YAML  # noqa: PLC0415 - slow to import
+    from ruamel.yaml.error import YAMLError  # noqa: PLC0415 - same
+
+    if len(text) > MAX_SLOW_CHARS:
         return None
-    if text in _BOOLS:
-        return _BOOLS[text]
-    return _number(text) if text[0] in "0123456789+-." else text
-
-
-def _number(text: str) -> int | float | str:
-    """A number in one of the core schema's spellings, or the text itself."""
-    if _INT.match(text):
-        return int(text)
-    if _BASED.match(text):
-        return int(text[2:], 8 if text[1] == "o" else 16)
-    number = float(text) if _FLOAT.match(text) else None
-    return text if number is None or abs(number) == float("inf") else number
+    editor = YAML(typ="rt", pure=True)
+    editor.preserve_quotes = True
+    editor.width = 1 << 30
+    editor.indent(mapping=2, sequence=4, offset=2)
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    try:
+        document = editor.load(text[len(mark) :].replace("\r\n", "\n"))
+        for key, fields in changes.items():
+            for name, value in fields.items():
+                document[section][key][name] = value
+        out = io.StringIO()
+        editor.dump(document, out)
+    except (YAMLError, LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        return None
+    shown = out.getvalue()
+    return mark + (shown.replace("\n", "\r\n") if "\r\n" in text else shown)
