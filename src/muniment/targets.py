@@ -1,0 +1,180 @@
+"""Which files may be written: plain files of this repository, without a person's uncommitted work (G5).
+
+What Muniment wrote but didn't commit (`ledger add`, `intake`) is remembered by blob id under the git folder,
+so that a later commit can tell it from a person's edit without asking.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from muniment.errors import Refused, UsageProblem
+from muniment.files import atomic_write
+from muniment.git.objects import blob_oid
+from muniment.git.repo import GITLINK_MODE, Operation, Repository
+from muniment.git.worktree import read_worktree
+from muniment.workspace import Workspace
+
+_REMEMBERED = 50
+"""Blob ids kept per path: enough for what a person may have staged between two commits."""
+
+
+def require_plain(ws: Workspace, paths: Iterable[str]) -> None:
+    """Refuse targets that are, or lie behind, a symbolic link, a submodule or another repository.
+
+    Raises:
+        UsageProblem: A path leaves the repository.
+        Refused: A link, a submodule, or a folder in the way.
+    """
+    checked: set[Path] = set()
+    for path in paths:
+        target = ws.path(path)
+        if target.is_symlink():
+            raise Refused(
+                f"{path} is a symbolic link.", "Replace it by a file, or name the file it leads to."
+            )
+        if target.is_dir():
+            raise Refused(
+                f"{path} is a folder.", "Move it away, or choose another path in the configuration."
+            )
+        for folder in target.parents:
+            if folder == ws.root or folder in checked:
+                break
+            checked.add(folder)
+            _require_plain_folder(ws, folder, path)
+
+
+def _require_plain_folder(ws: Workspace, folder: Path, path: str) -> None:
+    shown = folder.relative_to(ws.root).as_posix()
+    if folder.is_symlink():
+        raise Refused(
+            f"{path} lies behind the symbolic link {shown}, and git doesn't follow those.",
+            f"Name the real folder in the configuration: {folder.resolve()}",
+        )
+    if folder.exists() and not folder.is_dir():
+        raise Refused(f"{shown} is a file, so {path} can't be written.")
+    entry = (
+        ws.repo.index_entries((shown,)).get(shown)
+        if (folder / ".git").exists() or not folder.exists()
+        else None
+    )
+    if (folder / ".git").exists() or (entry is not None and entry.mode == GITLINK_MODE):
+        raise Refused(
+            f"{path} lies in the submodule or nested repository {shown}.",
+            f"Run muniment inside {shown}, or choose another path in the configuration.",
+        )
+
+
+def require_quiet(repo: Repository) -> None:
+    """Refuse to commit in the middle of a merge, rebase or the like, or with unresolved conflicts."""
+    operation = repo.operation()
+    if operation is not Operation.NONE:
+        word = operation.value
+        finish = "git bisect reset" if operation is Operation.BISECT else f"git {word} --continue, or --abort"
+        raise Refused(
+            f"A {word} is under way, so nothing was written.",
+            f"Finish it first ({finish}), then run the command again.",
+            code="operation-under-way",
+        )
+    if unmerged := repo.conflicted():
+        raise Refused(
+            f"{unmerged[0]} has unresolved conflicts, so nothing was written.",
+            "Resolve them and `git add` the file, then run the command again.",
+            code="conflicts",
+        )
+
+
+def require_clean(ws: Workspace, paths: Collection[str], allowed: Collection[str]) -> None:
+    """Refuse targets holding uncommitted changes that Muniment didn't make.
+
+    Raises:
+        Refused: Names each such file and why.
+    """
+    dirty = ws.repo.dirty([path for path in paths if path not in allowed])
+    theirs = {path: why for path, why in dirty.items() if not Written(ws).covers(path)}
+    if theirs:
+        listed = "; ".join(f"{path} {why}" for path, why in theirs.items())
+        raise Refused(
+            f"Uncommitted changes would be overwritten or swept along: {listed}. Nothing was written.",
+            f"Commit or undo them, or take them along knowingly: --include-dirty {next(iter(theirs))}",
+            code="dirty-target",
+        )
+
+
+def require_not_ignored(repo: Repository, paths: Iterable[str]) -> None:
+    """Refuse to commit a new file that the repository's ignore rules keep out."""
+    for path in paths:
+        if repo.is_ignored(path):
+            raise Refused(
+                f"{path} is ignored by git, so it can't be committed.",
+                f"See which rule says so: git check-ignore -v {path}",
+                code="ignored-target",
+            )
+
+
+class Written:
+    """What Muniment wrote into this worktree and didn't commit yet, by path and blob id."""
+
+    def __init__(self, ws: Workspace) -> None:
+        repo = ws.repo
+        name = "main" if repo.git_dir == repo.common_dir else f"worktree-{repo.git_dir.name}"
+        self._repo = repo
+        self._file = ws.private / "written" / f"{name}.json"
+
+    def _load(self) -> dict[str, list[str]]:
+        """The record; an absent or damaged one is empty, which only makes Muniment ask more often."""
+        with suppress(OSError, ValueError):
+            found = json.loads(self._file.read_bytes())
+            return {str(path): [str(oid) for oid in oids] for path, oids in found.items()}
+        return {}
+
+    def covers(self, path: str) -> bool:
+        """Whether what the index and the working tree hold at `path` is HEAD's or was written by Muniment."""
+        known = set(self._load().get(path, ()))
+        found = read_worktree(self._repo.root / path)
+        if not known or found is None or blob_oid(found[1], self._repo.object_format) not in known:
+            return False
+        staged = self._repo.index_entries((path,)).get(path)
+        head = self._repo.head().commit
+        committed = self._repo.entry(head, path) if head else None
+        return (
+            staged is None or staged.oid in known or (committed is not None and staged.oid == committed.oid)
+        )
+
+    def holds(self, path: str, data: bytes) -> bool:
+        """Whether exactly these bytes were written at `path` by Muniment."""
+        return blob_oid(data, self._repo.object_format) in self._load().get(path, ())
+
+    def remember(self, files: Mapping[str, bytes | None]) -> None:
+        """Add what was just written."""
+        record = self._load()
+        for path, data in files.items():
+            if data is None:
+                record.pop(path, None)
+            else:
+                oid = blob_oid(data, self._repo.object_format)
+                record[path] = [*(one for one in record.get(path, ()) if one != oid), oid][-_REMEMBERED:]
+        self._save(record)
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """Drop paths that are committed now."""
+        record = self._load()
+        gone = [path for path in paths if record.pop(path, None) is not None]
+        if gone:
+            self._save(record)
+
+    def _save(self, record: Mapping[str, list[str]]) -> None:
+        atomic_write(self._file, json.dumps(record, sort_keys=True).encode("ascii"), mode=0o600)
+
+
+def current_bytes(ws: Workspace, path: str) -> tuple[int, bytes] | None:
+    """A target's (permission bits, bytes) as they are now; None when there is no file."""
+    return read_worktree(ws.root / path)
+
+
+def refuse_outside(path: str) -> UsageProblem:
+    """The error for a change whose cleared path isn't the path to be written."""
+    return UsageProblem(f"{path!r} was cleared under another name.")
