@@ -1,0 +1,323 @@
+"""A segment's bytes: reading any JSON layout, writing exactly one (CONTRACT, pure).
+
+Our own layout has one entry a line, so it is read line by line and trusted as far as it proves itself: a
+line that is its entry's canonical JSON and hashes to its id is that entry. Anything else takes the
+careful way, which knows line numbers, duplicate keys and conflict markers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import pairwise
+from typing import Any
+
+from muniment.ids import EntryId
+from muniment.ledger.canonical import (
+    MAX_ENTRY_BYTES,
+    canonical,
+    is_spelled_flat,
+    quick_loads,
+    spelled,
+    value_fault,
+)
+from muniment.ledger.entries import ID_DIGITS, KINDS, MEMBERS, Entry, digest, is_time
+from muniment.ledger.faults import Fault, Reach, Verdict
+
+SCHEMA = "muniment.ledger/1"
+SCHEMA_NUMBER = 1
+OPEN = b'{"schema":"muniment.ledger/1","entries":[\n'
+CLOSE = b"\n]}\n"
+BETWEEN = b"\n,\n"
+_ID_MEMBER = len(',"id":""') + ID_DIGITS
+_PLAIN = ("actor", "after", "at", "data", "id", "kind", "op")
+_BASED = ("actor", "after", "at", "basis", "data", "id", "kind", "op")
+_STUB_MEMBERS = MEMBERS - {"actor", "op"}
+_HEX = re.compile(r"[0-9a-f]{32}\Z")
+_SEALED_FILE = re.compile(r"ledger/[0-9a-f]{16}\.json\Z")
+_SEALED_MEMBERS = frozenset({"file", "sha256", "count", "replaces"})
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Sealed:
+    """A sealed segment as the open one lists it.
+
+    Attributes:
+        file: `ledger/<first 16 hex of sha256>.json`, relative to the open segment's folder.
+        sha256: Of the file's bytes, 64 hex digits: all that its verification needs.
+        count: How many entries it holds.
+        replaces: Files that it replaces and outranks (an expunge inside a sealed segment), sorted.
+        extra: Members this version doesn't know, as canonical JSON of an object; empty when there are none.
+    """
+
+    file: str
+    sha256: str
+    count: int
+    replaces: tuple[str, ...] = ()
+    extra: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What one ledger file holds.
+
+    Attributes:
+        entries: In the file's order; each readable entry once.
+        lines: 1-based line by entry id, only for files not in our own layout (there: two lines an entry).
+        sealed: The list of sealed segments, sorted.
+        extra: Top-level members this version doesn't know, by name, as canonical JSON.
+        faults: What is wrong with the file alone.
+        schema: Its schema number; 0 when there is none.
+        laid_out: Whether the bytes are exactly what `render_segment` makes of the content.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    lines: Mapping[str, int] | None = None
+    sealed: tuple[Sealed, ...] = ()
+    extra: Mapping[str, bytes] | None = None
+    faults: tuple[Fault, ...] = ()
+    schema: int = SCHEMA_NUMBER
+    laid_out: bool = True
+
+    @property
+    def newer(self) -> bool:
+        """Whether the schema number is higher than this version knows."""
+        return self.schema > SCHEMA_NUMBER
+
+    def verdict(self) -> Verdict:
+        """The file's own faults as a verdict, before the set is checked."""
+        return Verdict(self.faults, schema=self.schema, newer=self.newer)
+
+
+def render_segment(
+    entries: Iterable[Entry], sealed: Iterable[Sealed] = (), extra: Mapping[str, bytes] | None = None
+) -> bytes:
+    """The bytes of a segment: LF, entries sorted by id, one a line (CONTRACT)."""
+    head = [f'"schema":"{SCHEMA}"'.encode()]
+    head += [canonical(key) + b":" + raw for key, raw in sorted((extra or {}).items())]
+    listed = sorted(set(sealed))
+    if listed:
+        rows = BETWEEN.join(canonical(_sealed_json(row)) for row in listed)
+        head.append(b'"sealed":[\n' + rows + b"\n]")
+    body = BETWEEN.join(entry.raw for entry in sorted(entries, key=lambda entry: entry.id))
+    return b"{" + b",".join(head) + b',"entries":[\n' + body + CLOSE
+
+
+def _sealed_json(row: Sealed) -> dict[str, Any]:
+    known = {"file": row.file, "sha256": row.sha256, "count": row.count, "replaces": list(row.replaces)}
+    return {**quick_loads(row.extra), **known} if row.extra else known
+
+
+def parse_segment(data: bytes, path: str) -> Segment:
+    """Read a segment of any JSON layout; every fault comes back in the result, none is raised.
+
+    `path` is repository-relative and only names the file in faults. Readable entries are returned even
+    when others are not (G18).
+    """
+    if data.startswith(OPEN) and data.endswith(CLOSE):
+        return _parse_laid_out(data, path)
+    from muniment.ledger.layout import parse_any  # noqa: PLC0415 - the careful way is rarely needed
+
+    return parse_any(data, path)
+
+
+def _parse_laid_out(data: bytes, path: str) -> Segment:
+    body = data[len(OPEN) : -len(CLOSE)]
+    if not body and len(data) >= len(OPEN) + len(CLOSE) - 1:
+        return Segment()
+    found: list[Entry] = []
+    previous = ""
+    for raw in body.split(BETWEEN):
+        entry = quick_entry(raw)
+        if entry is None or entry.id <= previous:
+            from muniment.ledger.layout import parse_any  # noqa: PLC0415 - the careful way is rarely needed
+
+            return parse_any(data, path)
+        previous = entry.id
+        found.append(entry)
+    return Segment(tuple(found))
+
+
+def quick_entry(raw: bytes) -> Entry | None:
+    """The entry whose canonical JSON is exactly `raw` and whose id is right; None means "look closer"."""
+    try:
+        document = quick_loads(raw)
+        keys = tuple(document)
+        identity = document["id"]
+        place = raw.rfind(b',"id":"')
+        if sha256(raw[:place] + raw[place + _ID_MEMBER :]).hexdigest()[:ID_DIGITS] != identity:
+            return None
+        if keys == _PLAIN:
+            basis: Any = ()
+        elif keys == _BASED:
+            basis = document["basis"]
+        else:
+            return None
+        data, after, at = document["data"], document["after"], document["at"]
+        kind, op, actor = document["kind"], document["op"], document["actor"]
+    except (ValueError, TypeError, KeyError):
+        return None
+    if not (
+        type(data) is dict
+        and type(kind) is type(op) is type(actor) is type(at) is str
+        and kind
+        and is_time(at)
+        and len(raw) <= MAX_ENTRY_BYTES
+        and _sorted_ids(after)
+        and (not basis or _sorted_ids(basis))
+        and is_spelled_flat(document, data, raw)
+    ):
+        return None
+    parents, shown = tuple(map(EntryId, after)), tuple(map(EntryId, basis))
+    return Entry(EntryId(identity), kind, at, actor, parents, op, data, shown, raw)
+
+
+def _sorted_ids(value: Any) -> bool:
+    if type(value) is not list:
+        return False
+    shaped = all(type(item) is str and _HEX.match(item) for item in value)
+    return shaped and (len(value) == 1 or all(one < other for one, other in pairwise(value)))
+
+
+def read_entry(document: Any) -> tuple[Entry | None, tuple[Fault, ...]]:
+    """An entry from a strictly read JSON value, whatever its spelling was, and what is wrong with it.
+
+    A fault of the digest or of a member leaves no entry: nothing in it can be believed.
+    """
+    if not isinstance(document, dict):
+        return None, (Fault("schema", "An entry is not a JSON object."),)
+    named = document.get("id")
+    identity = named if isinstance(named, str) and _HEX.match(named) else ""
+    message = value_fault(document)
+    if message:
+        return None, (Fault("value", message, entry=identity),)
+    message = _member_fault(document)
+    if message:
+        return None, (Fault("schema", message, entry=identity),)
+    raw = spelled(document)
+    if len(raw) > MAX_ENTRY_BYTES:
+        message = f"The entry has {len(raw)} bytes; at most {MAX_ENTRY_BYTES} (64 KiB) are allowed."
+        return None, (Fault("value", message, entry=identity),)
+    stubbed = document.get("expunged") is True
+    if not stubbed:
+        made = digest(spelled({key: value for key, value in document.items() if key != "id"}))
+        if made != identity:
+            message = f"Entry {identity[:12]} was edited: its content has the id {made.short}."
+            return None, (Fault("id", message, entry=identity),)
+    return _entry_of(document, raw, stubbed=stubbed), ()
+
+
+def _entry_of(document: dict[str, Any], raw: bytes, *, stubbed: bool) -> Entry:
+    return Entry(
+        id=EntryId(document["id"]),
+        kind=document["kind"],
+        at=document["at"],
+        actor=document.get("actor", ""),
+        after=tuple(EntryId(item) for item in document["after"]),
+        op=document.get("op", ""),
+        data=document.get("data", {}),
+        basis=tuple(EntryId(item) for item in document.get("basis", ())),
+        raw=raw,
+        expunged=stubbed,
+        unknown=tuple(sorted(document.keys() - MEMBERS)),
+    )
+
+
+def _member_fault(document: dict[str, Any]) -> str:
+    stubbed = document.get("expunged") is True
+    for key in ("id", "kind", "at") if stubbed else ("id", "kind", "at", "actor", "op"):
+        if not isinstance(document.get(key), str):
+            return f"An entry's `{key}` is missing or not a string."
+    rules = (
+        (stubbed or "expunged" not in document, "`expunged` is true in a stub and absent elsewhere"),
+        (_HEX.match(document["id"]), "`id` is not 32 lower-case hex digits"),
+        (document["kind"], "`kind` is empty"),
+        (is_time(document["at"]), "`at` is not an RFC 3339 time"),
+        (_sorted_ids(document.get("after")), "`after` is missing or not a sorted list of entry ids"),
+        (_sorted_ids(document.get("basis", [])), "`basis` is not a sorted list of entry ids"),
+        (isinstance(document.get("data", {} if stubbed else None), dict), "`data` is no object"),
+        (not stubbed or document.keys() <= _STUB_MEMBERS, "stub holds more than id, time, kind and links"),
+    )
+    broken = [message for kept, message in rules if not kept]
+    return f"An entry's {broken[0]}." if broken else ""
+
+
+def read_sealed(value: Any) -> tuple[tuple[Sealed, ...], tuple[Fault, ...]]:
+    """The list of sealed segments from its JSON value, sorted, and what is wrong with it."""
+    if not isinstance(value, list):
+        return (), (Fault("sealed", "The member `sealed` is not a list."),)
+    found: set[Sealed] = set()
+    faults: list[Fault] = []
+    for item in value:
+        row = _sealed_row(item)
+        if row is None:
+            faults.append(
+                Fault(
+                    "sealed",
+                    "A sealed segment is listed without a file `ledger/<first 16 hex of sha256>.json`, that "
+                    "sha256, a count and what it replaces.",
+                )
+            )
+        else:
+            found.add(row)
+    return tuple(sorted(found)), tuple(faults)
+
+
+def _sealed_row(item: Any) -> Sealed | None:
+    if not isinstance(item, dict):
+        return None
+    file, sha, count = item.get("file"), item.get("sha256"), item.get("count")
+    replaces = item.get("replaces") or []
+    named = [replaces] if isinstance(replaces, str) else replaces
+    if (
+        isinstance(file, str)
+        and isinstance(sha, str)
+        and type(count) is int
+        and _SEALED_FILE.match(file)
+        and _SHA256.match(sha)
+        and file == f"ledger/{sha[:16]}.json"
+        and isinstance(named, list)
+        and all(isinstance(name, str) and _SEALED_FILE.match(name) for name in named)
+    ):
+        more = {key: value for key, value in item.items() if key not in _SEALED_MEMBERS}
+        if not value_fault(more):
+            return Sealed(file, sha, count, tuple(sorted(set(named))), spelled(more) if more else b"")
+    return None
+
+
+def is_known(entry: Entry) -> bool:
+    """Whether this version understands the entry's kind and top-level members."""
+    return entry.kind in KINDS and not entry.unknown
+
+
+def body_fault(entry: Entry) -> Fault | None:
+    """What makes the body of a known kind unreadable: the problem of that entry alone (G7)."""
+    if entry.expunged:
+        return None
+    needed = {
+        "decision": ("subject", "action"),
+        "alias": ("alias", "canonical"),
+        "undo": ("undoes",),
+        "expunge": ("expunges",),
+    }.get(entry.kind, ())
+    for key in needed:
+        value = entry.data.get(key)
+        if not (isinstance(value, str) and value):
+            return _body(entry, f"`data.{key}` is missing or not a string")
+    listed = entry.data.get("entries")
+    if entry.kind == "applied" and not (
+        isinstance(listed, list) and all(isinstance(item, str) for item in listed)
+    ):
+        return _body(entry, "`data.entries` is missing or not a list of entry ids")
+    subject = entry.data.get("subject")
+    if entry.kind in {"finding", "note"} and not isinstance(subject, str | None):
+        return _body(entry, "`data.subject` is not a string")
+    return None
+
+
+def _body(entry: Entry, what: str) -> Fault:
+    message = f"The {entry.kind} {entry.id.short} can't be read: {what}."
+    return Fault("body", message, Reach.ENTRY, entry.id, fix="")

@@ -1,0 +1,316 @@
+"""The ledger of a workspace: load it as it stands or at a revision, and append to it (G1, G6, G7).
+
+Nothing here writes: `append` returns the bytes, and `publish.py` is the door they leave through. Callers
+load and append under the door's lock.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from muniment.errors import Problem, Refused, Unavailable
+from muniment.files import FileChange, read_bytes
+from muniment.git.repo import Oid
+from muniment.ids import EntryId
+from muniment.ledger.assembly import Whole, assemble, in_force, sealed_path, with_entries
+from muniment.ledger.entries import Entry, mint, time_key
+from muniment.ledger.faults import REPAIR, Fault, Reach, Verdict
+from muniment.ledger.integrity import alias_cycles
+from muniment.ledger.misread import UPGRADE
+from muniment.ledger.order import heads, ordered
+from muniment.ledger.segment import Sealed, parse_segment, render_segment
+from muniment.ledger.status import View, fold
+from muniment.workspace import Workspace, parse_instant
+
+A_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An entry to be written.
+
+    Attributes:
+        kind: Its kind.
+        data: Its body.
+        op: Its operation key; "" for a random one. A draft whose operation is recorded already with equal
+            data adds nothing, so that a retry is the same operation.
+        basis: For decisions, the current decisions as shown to whoever approved; None for those current now.
+        at: RFC 3339; None for now. Never earlier than what the entry comes after.
+        actor: None for the workspace's actor.
+    """
+
+    kind: str
+    data: Mapping[str, Any]
+    op: str = ""
+    basis: tuple[str, ...] | None = None
+    at: str | None = None
+    actor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What an append makes.
+
+    Attributes:
+        entries: One per draft, in order: new ones, or the recorded ones of the same operation.
+        changes: The files to write; empty when nothing is new.
+        ledger: The ledger as it will be.
+        notes: What a person should know, such as a clock that jumped.
+    """
+
+    entries: tuple[Entry, ...]
+    changes: tuple[FileChange, ...]
+    ledger: Ledger
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The ledger of a working tree, or of a commit.
+
+    Attributes:
+        path: The open segment's repository-relative path.
+        whole: Its segments, entries and verdict.
+        data: The open segment's bytes; None when there is no ledger yet.
+        commit: The commit it was read from; None for the working tree.
+    """
+
+    path: str
+    whole: Whole
+    data: bytes | None = None
+    commit: Oid | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the checks say about the set."""
+        return self.whole.verdict
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything that makes a check fail, with file and line."""
+        return tuple(fault.problem() for fault in self.verdict.problems)
+
+    @property
+    def sealed(self) -> tuple[Sealed, ...]:
+        """The list of sealed segments as the open one has it."""
+        return self.whole.segments[0].segment.sealed
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """Every entry, in derived order."""
+        return ordered(self.whole.entries.values())
+
+    @cached_property
+    def heads(self) -> tuple[EntryId, ...]:
+        """What the next entry comes after."""
+        return heads(self.whole.entries.values())
+
+    @cached_property
+    def view(self) -> View:
+        """What the entries say; every subject reads `unknown` when the set can't be believed (G7)."""
+        distrust = ""
+        if self.verdict.newer:
+            distrust = f"The ledger has the newer schema {self.verdict.schema}. {UPGRADE}"
+        elif self.verdict.broken:
+            distrust = f"The ledger is broken; run `muniment ledger verify`, then `{REPAIR}`."
+        return fold(self.whole.entries.values(), distrust=distrust)
+
+    def require_whole(self, *, mending: bool = False) -> None:
+        """Refuse to build on a set that can't be believed.
+
+        `mending` lets an undo through when the only thing wrong is a cycle of aliases, which nothing but an
+        undo can end.
+
+        Raises:
+            Refused: It is broken, incomplete, or of a newer schema; names entry, rule and `repair`.
+        """
+        if self.verdict.newer:
+            raise Refused(
+                f"{self.path} has schema {self.verdict.schema}, newer than this Muniment knows.",
+                "It is read-only here: upgrade Muniment. Nothing was written.",
+                code="newer-schema",
+            )
+        faults = self.verdict.reaching(Reach.BROKEN, Reach.INCOMPLETE)
+        if mending:
+            faults = tuple(fault for fault in faults if fault.rule != "alias-cycle")
+        if faults:
+            raise _refusal(faults)
+
+
+def _refusal(faults: Sequence[Fault]) -> Refused:
+    first = next((fault for fault in faults if fault.reach is Reach.BROKEN), faults[0])
+    word = "broken" if first.reach is Reach.BROKEN else "incomplete"
+    return Refused(
+        f"The ledger is {word} ({first.rule}): {first.problem()}",
+        f"Run `{first.fix or REPAIR}`; nothing was written.",
+        code=f"{word}-ledger",
+        problems=tuple(fault.problem() for fault in faults),
+    )
+
+
+def load(ws: Workspace, rev: str | None = None) -> Ledger:
+    """The ledger of the working tree, or of a commit without a checkout (G1).
+
+    Faults come back in `verdict`; an absent file is an empty, whole ledger.
+
+    Raises:
+        Unavailable: `rev` names nothing in this clone, an object is missing, or a file can't be read.
+        UsageProblem: A file is larger than can be read, or lies outside the repository.
+    """
+    with _no_garbage_collection():
+        return _load_at(ws, rev) if rev is not None else _load_here(ws)
+
+
+def _load_here(ws: Workspace) -> Ledger:
+    path = ws.config.ledger_path
+    data = _read(ws, path)
+    contents = {row.file: _read(ws, sealed_path(path, row.file)) for row in _listed(data, path)}
+    return Ledger(path, assemble(data, path, contents), data)
+
+
+def _load_at(ws: Workspace, rev: str) -> Ledger:
+    path = ws.config.ledger_path
+    commit = resolve(ws, rev)
+    data = read_at(ws, commit, path)
+    contents = {row.file: read_at(ws, commit, sealed_path(path, row.file)) for row in _listed(data, path)}
+    return Ledger(path, assemble(data, path, contents), data, commit)
+
+
+def resolve(ws: Workspace, rev: str) -> Oid:
+    """The commit that `rev` names; raises `Unavailable` when it names nothing in this clone."""
+    commit = ws.repo.resolve(rev)
+    if commit is None:
+        raise Unavailable(
+            f"{rev!r} names no commit in this clone.", "Fetch it first, for instance: git fetch origin"
+        )
+    return commit
+
+
+def read_at(ws: Workspace, commit: Oid, path: str) -> bytes | None:
+    """A file's bytes at a commit, or None; raises `MissingObject` when this clone lacks them."""
+    entry = ws.repo.entry(commit, path)
+    return None if entry is None else ws.repo.blob(entry.oid)
+
+
+def _read(ws: Workspace, path: str) -> bytes | None:
+    target = ws.path(path)
+    return read_bytes(target) if target.exists() or target.is_symlink() else None
+
+
+def _listed(data: bytes | None, path: str) -> tuple[Sealed, ...]:
+    """The sealed segments in force, without reading the entries twice when there are none."""
+    if data is None or b'"sealed"' not in data:
+        return ()
+    return in_force(parse_segment(data, path).sealed)[0]
+
+
+def append(ws: Workspace, ledger: Ledger, drafts: Sequence[Draft]) -> Appended:
+    """Mint entries after the ledger's heads, one after the other, and render the open segment.
+
+    Raises:
+        Refused: The ledger is not whole, a decision's basis is not what is current now, or an alias would
+            close a cycle.
+        NotCanonical: A body that canonical JSON can't hold, or that is too large.
+    """
+    ledger.require_whole(mending=all(draft.kind == "undo" for draft in drafts))
+    before = ledger.view
+    made: list[Entry] = []
+    added: list[Entry] = []
+    current = ledger
+    notes: list[str] = []
+    for draft in drafts:
+        known = _recorded(current, draft)
+        if known is None:
+            _require_basis(before, draft)
+            known = _mint(ws, current, draft)
+            current = Ledger(ledger.path, with_entries(current.whole, [known]), ledger.data)
+            added.append(known)
+            notes += _clock_note(ws.now(), known)
+        made.append(known)
+    _require_no_cycle(current, added)
+    if not added:
+        return Appended(tuple(made), (), ledger)
+    return Appended(tuple(made), (FileChange(ledger.path, render(current)),), current, tuple(notes))
+
+
+def render(ledger: Ledger) -> bytes:
+    """The open segment's bytes."""
+    opened = ledger.whole.segments[0].segment
+    return render_segment(opened.entries, opened.sealed, opened.extra)
+
+
+def _recorded(ledger: Ledger, draft: Draft) -> Entry | None:
+    """The live entry of the same operation with equal data: a retry adds nothing."""
+    if not draft.op:
+        return None
+    for entry in ledger.view.live.get(draft.kind, ()):
+        if entry.op == draft.op and entry.data == draft.data:
+            return entry
+    return None
+
+
+def _require_basis(view: View, draft: Draft) -> None:
+    subject = draft.data.get("subject")
+    if draft.kind != "decision" or draft.basis is None or not isinstance(subject, str):
+        return
+    if tuple(sorted(draft.basis)) != view.current(subject):
+        raise Refused(
+            f"The decisions on {subject} have changed since this one was approved.",
+            "Look at it again: muniment ledger status; nothing was written.",
+            code="stale-basis",
+        )
+
+
+def _mint(ws: Workspace, ledger: Ledger, draft: Draft) -> Entry:
+    subject = draft.data.get("subject")
+    basis = draft.basis
+    if draft.kind == "decision" and basis is None and isinstance(subject, str):
+        basis = ledger.view.current(subject)
+    after = ledger.heads
+    parents = [ledger.whole.entries[parent].at for parent in after]
+    at = max([draft.at or ws.timestamp(), *parents], key=time_key)
+    return mint(
+        kind=draft.kind,
+        data=draft.data,
+        at=at,
+        actor=ws.actor if draft.actor is None else draft.actor,
+        after=after,
+        op=draft.op or ws.token_hex(16),
+        basis=basis,
+    )
+
+
+def _clock_note(now: datetime, entry: Entry) -> list[str]:
+    if parse_instant(entry.at) - now <= A_DAY:
+        return []
+    note = (
+        f"The ledger's newest entry is from {entry.at}, more than a day ahead of this machine's clock; "
+        "the new entry got that time too. Check the clocks."
+    )
+    return [note]
+
+
+def _require_no_cycle(ledger: Ledger, added: Sequence[Entry]) -> None:
+    if any(entry.kind in {"alias", "undo"} for entry in added):
+        for fault in alias_cycles(ledger.whole.entries):
+            raise Refused(
+                f"The alias would close a cycle: {fault.message}", "Nothing was written.", code=fault.rule
+            )
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Reading makes many small objects and no cycles: collecting in between only costs time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
