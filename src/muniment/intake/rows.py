@@ -1,7 +1,7 @@
 """The rows of a triage batch: what was verified, related, proposed and decided for each finding (C8, C9).
 
 Frozen records only; the Markdown file that people edit is rendered and read by `triage_file.py`, and
-`batches.py` loads a batch (file, reports and this clone's private records together).
+`batches.py` loads a batch (the file, its reports, and what the ledger says was applied).
 
 How the parts of a row work together:
 
@@ -10,11 +10,11 @@ How the parts of a row work together:
   `approved(row)` says which. `verified_by_decision` gives the verification that a decision implies.
 - A `duplicate`'s target is a ledger subject (a fingerprint), not a path: the finding's own when the ledger
   holds it already, another one when `alias` recognised it. Applying the latter records the alias entry.
-- `Decision.channel` and `.verified` as read from the file are claims: `file` and `claimed`, unless a private
-  record of this clone (`records.py`) holds exactly this decision. `authority.py` judges what counts.
-- Nothing enters the ledger at intake. A batch's `finding` entries, of every row and of what was suppressed,
-  decided or not, are written by `apply` in the batch's commit (`evidence.finding_drafts`), with a stable
-  `op`, so that a second apply of the same batch adds none of them twice.
+- `Decision.channel` and `.verified` as read from the file are claims, `file` and `claimed`; `authority.py`
+  judges what counts (`batches.standings` asks it), and remembers decisions by flag and terminal privately.
+- Nothing enters the ledger at intake. A batch's `finding` entries, of every row and of `Batch.suppressed`,
+  decided or not, are written by `apply` in the batch's commit with a stable `op`, so that a second apply
+  adds none of them twice. Recurrence counts those entries and the copies of reports not yet in the ledger.
 """
 
 from __future__ import annotations
@@ -78,11 +78,18 @@ class RelatedLine:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What Muniment proposes; `target` is PATH or PATH:LINE, empty where the action needs none."""
+    """What Muniment proposes.
+
+    Attributes:
+        target: PATH or PATH:LINE; a ledger subject for `duplicate`; a commit's id where landed work has
+            no document; empty where the action needs none.
+        check: For `revisit`, whether the fix is active is unknown: a pending line instead of a bug (C10).
+    """
 
     action: Action
     target: str
     reason: str
+    check: bool = False
 
 
 @dataclass(frozen=True, slots=True)
