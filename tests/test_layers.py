@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (
         4,
         (
-            "ledger/store.py",
+            "ledger/store*.py",
             "ledger/seal*.py",
             "ledger/repair*.py",
             "ledger/history*.py",
