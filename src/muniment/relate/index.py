@@ -1,0 +1,280 @@
+"""Find what already covers a text: build, refresh and ask the cached index of a repository (G11).
+
+The cache lies under the git folder, is replaced atomically, and is rebuilt in silence when damaged. Reading
+writes nothing else (G15).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from muniment.documents.catalogue import read_file, tree_paths
+from muniment.documents.sections import outline
+from muniment.documents.stages import Layout, Stage
+from muniment.errors import MunimentError, Problem
+from muniment.files import atomic_write, read_bytes
+from muniment.relate import file_shelf, history_shelf, kinds
+from muniment.relate.inverted import Inverted
+from muniment.relate.passages import Place, exact_term
+from muniment.relate.rank import Hit, Query, Verdict, make_query, rank
+from muniment.relate.shelf import Part, Shelf
+from muniment.relate.text import terms
+from muniment.workspace import Workspace
+
+DOCUMENTS, RECORDS, HISTORY = "documents", "records", "history"
+"""The cache's files, one a shelf."""
+TITLE_CHARS = 200
+"""A longer first line of a text is its title only up to here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Something that may cover the text.
+
+    Attributes:
+        type: `doc`, `story`, `decision`, `pending`, `ledger`, `report` or `commit`.
+        path: Repository-relative; for a commit a path that it touches, or empty.
+        line: 1-based; 0 where there is none.
+        stage: A `Stage`; for the ledger the subject's status word.
+        status: A `Standing`.
+        score: How sure the match is, 0 to 1; falls along the results.
+        verdict: `duplicate`, `related` or `weak`.
+        matched: The words that made it match, strongest first.
+        commit: For a commit its id; for a document in the archive the commit that brought it there, when known.
+        fingerprint: For the ledger the canonical fingerprint; for a report its finding's.
+    """
+
+    type: str
+    path: str
+    line: int
+    title: str
+    stage: str
+    status: str
+    score: float
+    verdict: Verdict
+    matched: tuple[str, ...]
+    commit: str = ""
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """The answer; `abstained` (then without results) says that nothing found is worth offering.
+
+    Attributes:
+        skipped: Files that could not be read, and other gaps in what was searched (G17, G18).
+    """
+
+    abstained: bool
+    results: tuple[Related, ...]
+    skipped: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Everything that can be found in a repository, as it is now."""
+
+    documents: Shelf
+    records: Shelf
+    history: Shelf
+    skipped: tuple[Problem, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The indexes that are asked: documents, statements, records, commits."""
+        return (*self.documents.parts, *self.records.parts, *self.history.parts)
+
+
+def relate(
+    ws: Workspace,
+    title: str,
+    text: str,
+    *,
+    limit: int = 10,
+    fingerprint: str | None = None,
+    exclude: Collection[str] = (),
+) -> Relations:
+    """What may cover a text, best first, or an abstention.
+
+    `fingerprint` finds the ledger's subject of that name or alias for certain. `exclude` holds paths that are
+    no answer, such as the report that the text comes from.
+    """
+    return ask(ws, refresh(ws), title, text, limit=limit, fingerprint=fingerprint, exclude=exclude)
+
+
+def ask(
+    ws: Workspace,
+    index: Index,
+    title: str,
+    text: str,
+    *,
+    limit: int = 10,
+    fingerprint: str | None = None,
+    exclude: Collection[str] = (),
+) -> Relations:
+    """`relate` against an index that is at hand: for many texts in a row."""
+    query = make_query(title, text)
+    asked = _Asked(ws, index, query, frozenset(exclude))
+    certain = tuple(asked.exact(fingerprint)) if fingerprint else ()
+    ranking = rank(query, asked.indexes, asked.title, asked.group, limit=limit + len(certain) + len(exclude) * 8)
+    found = () if ranking.abstained else tuple(asked.related(hit) for hit in ranking.hits)
+    known = {(one.type, one.fingerprint) for one in certain}
+    rest = [one for one in found if one.path not in asked.exclude and (one.type, one.fingerprint) not in known]
+    results = (*certain, *rest)[:limit]
+    return Relations(not results, results, index.skipped)
+
+
+def split_text(text: str) -> tuple[str, str]:
+    """A text's first line as its title, and the rest."""
+    first, _, rest = text.strip().partition("\n")
+    first = first.strip().lstrip("#").strip()
+    return (first, rest) if len(first) <= TITLE_CHARS else (first[:TITLE_CHARS], f"{first}\n{rest}")
+
+
+class _Asked:
+    """One question to an index."""
+
+    def __init__(self, ws: Workspace, index: Index, query: Query, exclude: frozenset[str]) -> None:
+        self.ws = ws
+        self.index = index
+        self.query = query
+        self.exclude = exclude
+        self.parts = index.parts
+
+    @property
+    def indexes(self) -> tuple[Inverted, ...]:
+        return tuple(part.index for part in self.parts)
+
+    def place(self, number: int, passage: int) -> Place:
+        return self.parts[number].place(passage)
+
+    def title(self, number: int, passage: int) -> str:
+        return self.place(number, passage).title
+
+    def group(self, number: int, passage: int) -> str:
+        """Parts of one document, and reports of one fingerprint, are one result."""
+        place = self.place(number, passage)
+        if place.type == "doc":
+            return place.path
+        return place.fingerprint or f"{place.path}:{place.line}:{place.commit or passage}"
+
+    def exact(self, fingerprint: str) -> Iterator[Related]:
+        """The ledger's subject of a fingerprint or alias; without one, the first report that has it."""
+        term = exact_term(fingerprint)
+        found: list[Place] = []
+        for number, part in enumerate(self.parts):
+            first, end = part.index.span(term)
+            found += (self.place(number, part.index.passages[at]) for at in range(first, end))
+        found = [place for place in found if place.path not in self.exclude]
+        found.sort(key=lambda place: place.type != "ledger")
+        for place in found[:1]:
+            yield _result(place, 1.0, Verdict.DUPLICATE, (fingerprint,))
+
+    def related(self, hit: Hit) -> Related:
+        place = self.place(hit.index, hit.passage)
+        if place.type == "doc":
+            place = replace(place, line=_best_line(self.ws, place, self.query))
+            if place.stage == Stage.ARCHIVE:
+                place = replace(place, commit=history_shelf.landed_at(self.index.history, place.path))
+        return _result(place, round(hit.sureness, 4), hit.verdict, hit.matched)
+
+
+def _result(place: Place, score: float, verdict: Verdict, matched: tuple[str, ...]) -> Related:
+    return Related(
+        type=place.type,
+        path=place.path,
+        line=place.line,
+        title=place.title,
+        stage=place.stage,
+        status=place.status,
+        score=score,
+        verdict=verdict,
+        matched=matched,
+        commit=place.commit,
+        fingerprint=place.fingerprint,
+    )
+
+
+def _best_line(ws: Workspace, place: Place, query: Query) -> int:
+    """The line of the section of a document that holds most of the query; the part's own when unsure."""
+    data = read_file(ws, place.path)
+    if not isinstance(data, bytes):
+        return place.line
+    best, line = 0.0, place.line
+    for section in outline(data.decode("utf-8", "replace")).sections:
+        counted = terms(f"{section.title}\n{section.text}")
+        score = sum(weight for term, weight in query.weights.items() if term in counted)
+        if score > best:
+            best, line = score, section.line
+    return line
+
+
+# The cache
+
+
+def refresh(ws: Workspace) -> Index:
+    """The index of the working tree and of HEAD's history; only what changed since the last call is read."""
+    folder = _folder(ws)
+    layout = Layout.of(ws.config)
+    paths = tree_paths(ws, layout)
+    started = cache(lambda: _file_time(folder))  # at most once, and only when something is read
+
+    def files(name: str, kind: file_shelf.Kind) -> Shelf:
+        return _kept(folder / name, lambda old: file_shelf.refresh(ws, old, kind, started))
+
+    gaps: list[Problem] = []
+
+    def history(old: Shelf) -> Shelf:
+        shelf, found = history_shelf.refresh(ws, old)
+        gaps.extend(found)
+        return shelf
+
+    documents = files(DOCUMENTS, kinds.documents(layout, paths))
+    records = files(RECORDS, kinds.records(ws, layout, paths))
+    landed = _kept(folder / HISTORY, history)
+    skipped = (*file_shelf.problems(documents), *file_shelf.problems(records), *gaps)
+    return Index(documents, records, landed, skipped)
+
+
+def drop(ws: Workspace) -> None:
+    """Forget the cached index (`relate --rebuild`)."""
+    for name in (DOCUMENTS, RECORDS, HISTORY):
+        (_folder(ws) / name).unlink(missing_ok=True)
+
+
+def _folder(ws: Workspace) -> Path:
+    """One folder for each worktree of the clone, since their files differ."""
+    name = hashlib.sha256(str(ws.root).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    return ws.private / "cache" / "relate" / name
+
+
+def _file_time(folder: Path) -> int:
+    """Now, by the clock that stamps files there; 0 (trust no signature later) when nothing can be written."""
+    stamp = folder / "stamp"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        stamp.write_bytes(b"")
+        os.utime(stamp)
+        return stamp.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _kept(path: Path, renew: Callable[[Shelf], Shelf]) -> Shelf:
+    """A shelf read from its file, renewed, and written back when it changed."""
+    try:
+        old = Shelf.from_bytes(read_bytes(path)) or Shelf()
+    except MunimentError:
+        old = Shelf()
+    new = renew(old)
+    if new is not old:
+        try:
+            atomic_write(path, new.to_bytes())
+        except MunimentError:
+            return new  # a read-only git folder only costs the cache
+    return new

@@ -1,0 +1,94 @@
+"""What the file shelves hold: documents in two parts, and records (the ledger and earlier reports)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from muniment.documents.catalogue import decode, long_document
+from muniment.documents.reading import read_document
+from muniment.documents.stages import Layout
+from muniment.errors import MunimentError, Problem
+from muniment.ledger import store
+from muniment.relate import passages
+from muniment.relate.file_shelf import Item, Kind, Reading
+from muniment.relate.passages import SubjectText
+from muniment.workspace import Workspace
+
+_ENTRY_ID = re.compile(rb'"id"[ \t\r\n]*:[ \t\r\n]*"([0-9a-f]{32})"')
+
+
+def documents(layout: Layout, paths: Iterable[str]) -> Kind:
+    """Whole documents, and statements: their lengths differ too much to share one average."""
+    stages = dict(layout.select(paths))
+
+    def read(path: str, data: bytes) -> Reading:
+        text, problems = decode(path, data)
+        if text is None:
+            return ((), ()), problems
+        document = read_document(path, stages[path], text)
+        found = (tuple(passages.of_document(document)), tuple(passages.of_statements(document)))
+        return found, (*problems, *long_document(document))
+
+    return Kind([Item(path) for path in stages], read, repr(layout), parts=2)
+
+
+def records(ws: Workspace, layout: Layout, paths: Iterable[str]) -> Kind:
+    """The ledger's subjects, and the findings of every earlier report."""
+    ledger = ws.config.ledger_path
+    sealed = f"{ws.config.sealed_path}/"
+    triage = f"{ws.config.triage_path}/"
+    below = sorted(path for path in paths if path.startswith(f"{layout.reviews}/") and path.endswith(".json"))
+    segments = tuple(path for path in below if path.startswith(sealed))
+    reports = [path for path in below if path != ledger and not path.startswith((sealed, triage))]
+    items = [Item(path) for path in reports]
+    if (ws.root / ledger).exists():
+        items.insert(0, Item(ledger, segments))
+
+    def read(path: str, data: bytes) -> Reading:
+        if path != ledger:
+            return (tuple(passages.of_report(data, path)),), ()
+        try:
+            return (tuple(passages.of_subject(subject) for subject in subjects(ws)),), ()
+        except MunimentError as error:
+            return ((),), (Problem(path, 0, "relate-ledger", f"It can't be searched: {error.message}"),)
+
+    return Kind(items, read, repr(layout), parts=1)
+
+
+def subjects(ws: Workspace) -> Iterator[SubjectText]:
+    """What the ledger of the working tree says about each canonical subject that still says something."""
+    ledger = store.load(ws)
+    view = ledger.view
+    lines = {found[1].decode(): line for found, line in _numbered(ledger.data or b"")}
+    for name in view.names():
+        if view.canonical(name) != name:
+            continue
+        subject = view.subject(name)
+        if subject.status == "unseen":
+            continue
+        newest = (*subject.decisions, *(entry.id for entry in reversed(subject.findings)))
+        decided = [entry for entry in subject.settled if entry.data.get("reason")]
+        yield SubjectText(
+            fingerprint=name,
+            names=(name, *subject.aliases),
+            titles=tuple(
+                dict.fromkeys(
+                    str(entry.data["title"]) for entry in reversed(subject.findings) if entry.data.get("title")
+                )
+            ),
+            reasons=tuple(str(entry.data["reason"]) for entry in decided),
+            status=subject.status,
+            decided=bool(subject.decisions),
+            path=ledger.path,
+            line=next((lines[one] for one in newest if one in lines), 0),
+        )
+
+
+def _numbered(data: bytes) -> Iterator[tuple[re.Match[bytes], int]]:
+    """Every entry id in a segment's bytes, with its 1-based line."""
+    line, at = 1, 0
+    for match in _ENTRY_ID.finditer(data):
+        line += data.count(b"\n", at, match.start())
+        at = match.start()
+        yield match, line
