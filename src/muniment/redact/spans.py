@@ -1,0 +1,44 @@
+"""The record every detector returns, and the merge of overlapping ones into disjoint spans (G12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One identifier or secret found in a text.
+
+    Attributes:
+        start: Offset of its first character in the original text, in code points.
+        end: Offset after its last character.
+        kind: `phone`, `jid`, `lid`, `group`, `email`, `name` or `secret`.
+        key: Canonical identity; equal keys are one person or thing and share a tag.
+        rule: Which detector found it, for people who debug a refusal; never a value.
+    """
+
+    start: int
+    end: int
+    kind: str
+    key: str
+    rule: str = ""
+
+
+def merge(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Disjoint spans in text order; where some overlap, their union with the longest one's identity.
+
+    Replacing overlapping spans one by one leaves tails of identifiers behind; a union can't.
+    """
+    merged: list[Span] = []
+    length = 0
+    for span in sorted(spans, key=lambda item: (item.start, -item.end)):
+        if merged and span.start < merged[-1].end:
+            last = merged[-1]
+            best = span if span.end - span.start > length else last
+            length = max(length, span.end - span.start)
+            merged[-1] = replace(best, start=last.start, end=max(last.end, span.end))
+        else:
+            merged.append(span)
+            length = span.end - span.start
+    return tuple(merged)
