@@ -18,7 +18,7 @@ from muniment.documents.sections import outline
 from muniment.documents.stages import Layout, Stage
 from muniment.errors import MunimentError, Problem
 from muniment.files import atomic_write, read_bytes
-from muniment.relate import file_shelf, history_shelf, kinds
+from muniment.relate import index_files, index_history, index_sources
 from muniment.relate.inverted import Inverted
 from muniment.relate.passages import Place, exact_term
 from muniment.relate.rank import Hit, Query, Verdict, make_query, rank
@@ -180,7 +180,7 @@ class _Asked:
         if place.type == "doc":
             place = replace(place, line=_best_line(self.ws, place, self.query))
             if place.stage == Stage.ARCHIVE:
-                place = replace(place, commit=history_shelf.landed_at(self.index.history, place.path))
+                place = replace(place, commit=index_history.landed_at(self.index.history, place.path))
         return _result(place, round(hit.sureness, 4), hit.verdict, hit.matched)
 
 
@@ -224,20 +224,20 @@ def refresh(ws: Workspace) -> Index:
     paths = tree_paths(ws, layout)
     started = cache(lambda: _file_time(folder))  # at most once, and only when something is read
 
-    def files(name: str, kind: file_shelf.Kind) -> Shelf:
-        return _kept(folder / name, lambda old: file_shelf.refresh(ws, old, kind, started))
+    def files(name: str, kind: index_files.Kind) -> Shelf:
+        return _kept(folder / name, lambda old: index_files.refresh(ws, old, kind, started))
 
     gaps: list[Problem] = []
 
     def history(old: Shelf) -> Shelf:
-        shelf, found = history_shelf.refresh(ws, old)
+        shelf, found = index_history.refresh(ws, old)
         gaps.extend(found)
         return shelf
 
-    documents = files(DOCUMENTS, kinds.documents(layout, paths))
-    records = files(RECORDS, kinds.records(ws, layout, paths))
+    documents = files(DOCUMENTS, index_sources.documents(layout, paths))
+    records = files(RECORDS, index_sources.records(ws, layout, paths))
     landed = _kept(folder / HISTORY, history)
-    skipped = (*file_shelf.problems(documents), *file_shelf.problems(records), *gaps)
+    skipped = (*index_files.problems(documents), *index_files.problems(records), *gaps)
     return Index(documents, records, landed, skipped)
 
 

@@ -129,13 +129,13 @@ def _batch(invocation: Invocation, docs: str | None, other: str | None, limit: i
     """Answer each query line of standard input, over a corpus or (without one) over the repository."""
     if other not in {None, "-"}:
         raise UsageProblem("--batch reads its queries from standard input.", "Drop TEXT and --file.")
-    from muniment.relate import batch  # noqa: PLC0415 - keeps --help light
+    from muniment.relate import corpus  # noqa: PLC0415 - keeps --help light
 
-    queries = batch.read_texts(read_input("-"), "<stdin>")
+    queries = corpus.read_texts(read_input("-"), "<stdin>")
     if docs is not None:
-        corpus = batch.read_texts(read_input(docs), docs)
-        answers = batch.over_corpus(corpus, queries, limit=limit)
+        texts = corpus.read_texts(read_input(docs), docs)
+        answers = corpus.over_corpus(texts, queries, limit=limit)
     else:
-        answers = batch.over_repository(invocation.workspace, queries, limit=limit, rebuild=rebuild)
+        answers = corpus.over_repository(invocation.workspace, queries, limit=limit, rebuild=rebuild)
     for answer in answers:
         click.echo(json.dumps(answer, ensure_ascii=False))

@@ -11,7 +11,7 @@ from muniment.documents.stages import Layout
 from muniment.errors import MunimentError, Problem
 from muniment.ledger import store
 from muniment.relate import passages
-from muniment.relate.file_shelf import Item, Kind, Reading
+from muniment.relate.index_files import Item, Kind, Reading
 from muniment.relate.passages import SubjectText
 from muniment.workspace import Workspace
 
