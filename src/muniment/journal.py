@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from muniment.errors import Refused
 from muniment.files import atomic_write, sync_folder
@@ -160,7 +161,7 @@ class Journal:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Refused(
                 f"The journal {self._intent} can't be read.",
-                "It may come from another version of Muniment: finish with that one, or move the folder away.",
+                "It may come from another version of Muniment: finish with that one, or move it away.",
                 code="journal-unreadable",
             ) from error
 

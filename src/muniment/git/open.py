@@ -1,10 +1,12 @@
-"""Choose the implementation of `Repository` for a folder: pygit2, or the git program where it can't."""
+"""Open the repository of a folder with the implementation that suits it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
+from muniment.git.libgit import LibgitRepository
+from muniment.git.program import discover
 from muniment.git.repo import Repository
 
 
@@ -14,6 +16,5 @@ def open_repository(directory: Path, environ: Mapping[str, str]) -> Repository:
     Raises:
         UsageProblem: The folder is missing, in no repository, or git refuses it (`safe.directory`).
     """
-    from muniment.git.program import discover  # noqa: PLC0415 - a hook that needs no repository skips it
-
-    return discover(directory, environ)
+    found = discover(directory, environ)
+    return LibgitRepository(found.git, found.place)

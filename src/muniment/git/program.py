@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 
-from muniment.errors import UsageProblem
 from muniment.git import worktree
 from muniment.git.objects import (
     EMPTY_TREE,
@@ -25,6 +23,7 @@ from muniment.git.objects import (
     parse_tree,
     tree_line,
 )
+from muniment.git.place import Place, hook_index, not_usable
 from muniment.git.process import Git, ObjectReader, decode, encode, existing_folder, failed, fields
 from muniment.git.repo import (
     Commit,
@@ -46,17 +45,6 @@ _MANY_PATHS = 400
 """Above this many paths a command lists everything and we filter, rather than overflow the argument list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where one worktree's folders lie; `hook_index` is what a running `git commit` gave its hooks."""
-
-    root: Path
-    git_dir: Path
-    common_dir: Path
-    object_format: str
-    hook_index: Path | None = None
-
-
 def discover(directory: Path, environ: Mapping[str, str]) -> ProgramRepository:
     """Open the repository whose working tree holds `directory`.
 
@@ -70,62 +58,18 @@ def discover(directory: Path, environ: Mapping[str, str]) -> ProgramRepository:
     found = git.run("rev-parse", "--path-format=absolute", *_FACTS, "--show-toplevel", *_FOLDERS)
     lines = decode(found.out).split("\n")[:-1]
     if found.code:
-        raise _not_usable(directory, lines, found.err)
+        raise not_usable(directory, lines, found.err)
     if len(lines) != len(_FACTS) + 1 + len(_FOLDERS):  # a folder's name holds a line break
         asked = ("--show-toplevel", *_FOLDERS)
         lines[len(_FACTS) :] = [git.line("rev-parse", "--path-format=absolute", one) for one in asked]
     object_format = lines[len(_FACTS) - 1]
     root, git_dir, common_dir = (Path(line) for line in lines[len(_FACTS) :])
-    hook_index = _hook_index(root, git_dir, environ)
-    return ProgramRepository(Git(root, environ), Place(root, git_dir, common_dir, object_format, hook_index))
+    prepared = hook_index(root, git_dir, environ)
+    return ProgramRepository(Git(root, environ), Place(root, git_dir, common_dir, object_format, prepared))
 
 
 _FACTS = ("--is-bare-repository", "--is-inside-git-dir", "--show-object-format")
 _FOLDERS = ("--absolute-git-dir", "--git-common-dir")
-
-
-def _not_usable(directory: Path, lines: list[str], reason: str) -> UsageProblem:
-    """Why git opened no working tree here, in words that say what to do."""
-    if "dubious ownership" in reason:
-        return UsageProblem(
-            f"git refuses the repository at {directory}: it belongs to another user.",
-            f"If you trust it: git config --global --add safe.directory {directory.resolve()}",
-            code="unsafe-repository",
-        )
-    if lines[:1] == ["true"]:
-        return UsageProblem(
-            f"{directory} is a bare repository, which has no working tree.",
-            "Run muniment in a clone or a worktree of it.",
-            code="bare-repository",
-        )
-    if lines[1:2] == ["true"]:
-        return UsageProblem(
-            f"{directory} lies inside a git folder, not in a working tree.",
-            "Run muniment from the working tree.",
-            code="inside-git-folder",
-        )
-    if "not a git repository" in reason:
-        return UsageProblem(
-            f"{directory} is in no git repository.",
-            "Run muniment inside one, or name one with -C DIR; `git init` makes one.",
-            code="no-repository",
-        )
-    return UsageProblem(f"git can't open the repository at {directory}: {reason}", code="no-repository")
-
-
-def _hook_index(root: Path, git_dir: Path, environ: Mapping[str, str]) -> Path | None:
-    """The index a running `git commit` prepared for its hooks, when it is this worktree's (G16).
-
-    `git commit -a` and `git commit PATH` hand their hooks a temporary index; it always lies in the git
-    folder, which is how one meant for another repository is told apart.
-    """
-    named = environ.get("GIT_INDEX_FILE")
-    if not named:
-        return None
-    index = root / named
-    if index.parent.resolve() != git_dir.resolve() or index.name == "index" or not index.is_file():
-        return None
-    return index
 
 
 class ProgramRepository:
@@ -177,8 +121,18 @@ class ProgramRepository:
         """The commit a revision names (tags peeled), or None when it names nothing here."""
         if not rev or rev.startswith("-") or "\0" in rev or "\n" in rev:
             return None
+        if len(rev) == len(null_oid(self.object_format)) and not rev.strip("0123456789abcdef"):
+            return self._peeled(Oid(rev))
         done = self.git.run("rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}")
         return Oid(decode(done.out).strip()) if done.code == 0 else None
+
+    def _peeled(self, oid: Oid) -> Oid | None:
+        """The commit behind a full id, without a process of its own; None when it isn't here or isn't one."""
+        found = self._reader.get(oid)
+        while found is not None and found[0] == "tag":
+            oid = Oid(found[1].partition(b"\n")[0].removeprefix(b"object ").decode("ascii"))
+            found = self._reader.get(oid)
+        return oid if found is not None and found[0] == "commit" else None
 
     def refs(self, prefix: str) -> Mapping[str, Oid]:
         """Full ref name → commit, for names under `prefix`."""

@@ -1,0 +1,64 @@
+"""Where a worktree's folders lie, and why a folder is in none that Muniment can use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from muniment.errors import UsageProblem
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one worktree's folders lie; `hook_index` is what a running `git commit` gave its hooks."""
+
+    root: Path
+    git_dir: Path
+    common_dir: Path
+    object_format: str
+    hook_index: Path | None = None
+
+
+def not_usable(directory: Path, lines: list[str], reason: str) -> UsageProblem:
+    """Why git opened no working tree here, in words that say what to do."""
+    if "dubious ownership" in reason:
+        return UsageProblem(
+            f"git refuses the repository at {directory}: it belongs to another user.",
+            f"If you trust it: git config --global --add safe.directory {directory.resolve()}",
+            code="unsafe-repository",
+        )
+    if lines[:1] == ["true"]:
+        return UsageProblem(
+            f"{directory} is a bare repository, which has no working tree.",
+            "Run muniment in a clone or a worktree of it.",
+            code="bare-repository",
+        )
+    if lines[1:2] == ["true"]:
+        return UsageProblem(
+            f"{directory} lies inside a git folder, not in a working tree.",
+            "Run muniment from the working tree.",
+            code="inside-git-folder",
+        )
+    if "not a git repository" in reason:
+        return UsageProblem(
+            f"{directory} is in no git repository.",
+            "Run muniment inside one, or name one with -C DIR; `git init` makes one.",
+            code="no-repository",
+        )
+    return UsageProblem(f"git can't open the repository at {directory}: {reason}", code="no-repository")
+
+
+def hook_index(root: Path, git_dir: Path, environ: Mapping[str, str]) -> Path | None:
+    """The index a running `git commit` prepared for its hooks, when it is this worktree's (G16).
+
+    `git commit -a` and `git commit PATH` hand their hooks a temporary index; it always lies in the git
+    folder, which is how one meant for another repository is told apart.
+    """
+    named = environ.get("GIT_INDEX_FILE")
+    if not named:
+        return None
+    index = root / named
+    if index.parent.resolve() != git_dir.resolve() or index.name == "index" or not index.is_file():
+        return None
+    return index
