@@ -13,8 +13,7 @@ Everything else is `claimed`: it is shown and does nothing.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -23,15 +22,14 @@ from muniment import config as configuration
 from muniment.authority_history import History, Unreachable
 from muniment.authority_signature import Signed, signature, signer_is_owner
 from muniment.config import Config
-from muniment.errors import MunimentError, Refused
-from muniment.files import atomic_write, read_bytes
+from muniment.errors import Refused
 from muniment.git.repo import Commit, MissingObject, Oid
+from muniment.intake import triage_file, triage_lines
 from muniment.intake.rows import Row
 from muniment.workspace import Workspace
 
 TERMINAL, FILE, FLAG = "terminal", "file", "flag"
 NOT_CI = frozenset({"", "0", "false", "no", "off"})
-_MAX_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +82,6 @@ class Standing:
     by: str = ""
     signed_by: str = ""
     confirmable: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """A decision made by this clone's own command: for which reading of its row, how and by whom."""
-
-    reading: str
-    channel: str
-    by: str
 
 
 def rules(ws: Workspace) -> Rules:
@@ -157,115 +146,84 @@ def require(rules_here: Rules, channel: str, by: str, what: str) -> Standing:
     return standing
 
 
-def history(
-    ws: Workspace, rules_here: Rules, path: str, rows: Callable[[bytes], Iterable[Row]]
-) -> History | None:
-    """The upstream versions of a triage file, for `of_row`; None when no upstream is known.
+class Judge:
+    """What the decisions of one triage file rest on; history is read once for all its rows.
 
     Args:
         ws: The repository.
         rules_here: From `rules`.
         path: The triage file's repository-relative path.
-        rows: Reads the rows of one version of the file; it must not raise.
+        data: The triage file as it is read now.
     """
-    if rules_here.tip is None:
-        return None
-    return History(
-        ws.repo,
-        rules_here.tip,
-        path,
-        lambda data: {row.row: reading(row) for row in rows(data) if row.decision is not None},
-    )
+
+    def __init__(self, ws: Workspace, rules_here: Rules, path: str, data: bytes) -> None:
+        self._ws = ws
+        self._rules = rules_here
+        self._now = file_readings(data, path)
+        self._past: History | None = None
+        if rules_here.tip is not None:
+            self._past = History(ws.repo, rules_here.tip, path, lambda old: file_readings(old, path))
+
+    def standing(self, row: Row) -> Standing:
+        """What a row's decision rests on: the strongest of what this clone can prove.
+
+        `row.decision.channel` is `terminal` or `flag` only where this clone's private record holds
+        exactly this decision (`intake/records.py`); everything else is a line in a file.
+        """
+        decision = row.decision
+        if decision is None:
+            return Standing(counts=False, channel=FILE, verified="claimed", why="It is not decided.")
+        if decision.channel == TERMINAL:
+            return of_channel(self._rules, TERMINAL, decision.by)
+        filed = self._filed(row)
+        if filed.counts or decision.channel != FLAG:
+            return filed
+        flagged = of_channel(self._rules, FLAG, decision.by)
+        return flagged if flagged.counts else replace(flagged, confirmable=True)
+
+    def _filed(self, row: Row) -> Standing:
+        """What a decision line in the triage file is worth."""
+        rules_here, wanted = self._rules, self._now.get(row.row)
+        if rules_here.ref is None or self._past is None:
+            return _claimed(
+                f"{rules_here.unknown} A decision in a file can't be verified.", rules_here.settle
+            )
+        name = _name(rules_here.ref)
+        try:
+            commit = None if wanted is None else self._past.introduced(row.row, wanted)
+        except Unreachable as error:
+            return _claimed(f"Who decided can't be told: {error.message}", error.hint)
+        if commit is None:
+            return _claimed(
+                f"This decision is not on {name}.", "Commit it there, or confirm it at a terminal."
+            )
+        if not rules_here.owners:
+            return _claimed(f"{name} names no owners.", f"Add `owners` to {configuration.COMMITTED} there.")
+        return _by_commit(self._ws, rules_here, commit)
 
 
-def of_row(ws: Workspace, rules_here: Rules, batch: str, row: Row, past: History | None) -> Standing:
-    """What the decision that a row holds rests on: the strongest of what this clone can prove.
+def file_readings(data: bytes, path: str) -> Mapping[str, str]:
+    """Row id → a digest of what a version of a triage file says was decided about what.
 
-    Args:
-        ws: The repository.
-        rules_here: From `rules`.
-        batch: The batch's id.
-        row: The row as read from the triage file now, with its decision.
-        past: From `history`, for the batch's triage file.
+    It covers the row's own lines (finding, proposal, basis, digest) and the decision's; the order and
+    layout of the file don't matter. Rows without one clear decision are left out. Never raises for what
+    stands in the file.
     """
-    known = remembered(ws, batch).get(row.row)
-    mine = known if known and known.reading == reading(row) else None
-    if mine and mine.channel == TERMINAL:
-        return of_channel(rules_here, TERMINAL, mine.by)
-    filed = _filed(ws, rules_here, row, past)
-    if filed.counts or mine is None:
-        return filed
-    flagged = of_channel(rules_here, FLAG, mine.by)
-    return flagged if flagged.counts else replace(flagged, confirmable=True)
-
-
-def reading(row: Row) -> str:
-    """A digest of what was decided about what: the row's own digest, the decision, and the edits."""
-    decision = row.decision
-    return approval.digest_of(
-        [
-            row.digest,
-            [decision.action.value, decision.target, decision.reason] if decision else None,
-            dict(row.edits or {}),
-            row.dismissed,
-        ]
-    )
-
-
-def remember(ws: Workspace, batch: str, rows: Mapping[str, Row], channel: str, by: str) -> None:
-    """Note privately that these rows' decisions were made here, through `terminal` or `flag`.
-
-    Args:
-        ws: The repository.
-        batch: The batch's id.
-        rows: Row id → the row as it stands in the triage file after the decision; one without a
-            decision is forgotten.
-        channel: From `channel_here`.
-        by: The acting name; a claim.
-    """
-    found = dict(remembered(ws, batch))
-    for name, row in rows.items():
-        found.pop(name, None)
-        if row.decision is not None:
-            found[name] = Remembered(reading(row), channel, by)
-    document = {name: [entry.reading, entry.channel, entry.by] for name, entry in sorted(found.items())}
-    atomic_write(ws.private / _memory(batch), json.dumps(document).encode("ascii"), mode=0o600)
-
-
-def remembered(ws: Workspace, batch: str) -> Mapping[str, Remembered]:
-    """What `remember` noted for a batch; a damaged note is no note."""
-    path = ws.private / _memory(batch)
-    if not path.exists():
-        return {}
-    try:
-        found = json.loads(read_bytes(path, limit=_MAX_BYTES))
-        return {
-            str(name): Remembered(str(digest), str(channel), str(by))
-            for name, (digest, channel, by) in found.items()
-            if channel in {TERMINAL, FLAG}
-        }
-    except (MunimentError, ValueError, TypeError, AttributeError):
-        return {}
-
-
-def _memory(batch: str) -> str:
-    return f"decisions/{approval.digest(batch.encode('utf-8', 'surrogateescape'))[:32]}.json"
-
-
-def _filed(ws: Workspace, rules_here: Rules, row: Row, past: History | None) -> Standing:
-    """What a decision line in the triage file is worth."""
-    if rules_here.ref is None or past is None:
-        return _claimed(f"{rules_here.unknown} A decision in a file can't be verified.", rules_here.settle)
-    name = _name(rules_here.ref)
-    try:
-        commit = past.introduced(row.row, reading(row))
-    except Unreachable as error:
-        return _claimed(f"Who decided can't be told: {error.message}", error.hint)
-    if commit is None:
-        return _claimed(f"This decision is not on {name}.", "Commit it there, or confirm it at a terminal.")
-    if not rules_here.owners:
-        return _claimed(f"{name} names no owners.", f"Add `owners` to {configuration.COMMITTED} there.")
-    return _by_commit(ws, rules_here, commit)
+    found: dict[str, str] = {}
+    twice: set[str] = set()
+    for block in triage_file.parse(data.decode("utf-8", "replace"), path)[0].blocks:
+        said, _ = triage_file.said(block, path)
+        if block.row in found:
+            twice.add(block.row)
+        if said is None:
+            continue
+        try:  # as records, so that a formatter's escapes are no other decision
+            facts = triage_lines.read_facts(block.raw_facts())
+        except triage_lines.LineError:
+            continue
+        words = [said.word, said.target, said.reason, said.layer, said.text]
+        found[block.row] = approval.digest_of([repr(sorted(facts.items())), words])
+    return {row: digest for row, digest in found.items() if row not in twice}
 
 
 def _by_commit(ws: Workspace, rules_here: Rules, commit: Commit) -> Standing:
