@@ -40,7 +40,7 @@ DECIDING_FIELDS: Mapping[str, frozenset[str]] = {
         "title",
     },
     "alias": _APPROVED | {"alias", "subject", "canonical", "score_pm"},
-    "undo": _APPROVED | {"undoes", "commit"},
+    "undo": _APPROVED | {"undoes", "commit", "changes"},
 }
 """The fields of `data` this version understands in kinds that decide; another one makes subjects unknown."""
 LINK_FIELDS: Mapping[str, tuple[str, ...]] = {
