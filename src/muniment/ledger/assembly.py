@@ -8,7 +8,7 @@ from hashlib import sha256
 from posixpath import dirname, join
 
 from muniment.ledger import integrity
-from muniment.ledger.entries import Entry
+from muniment.ledger.entries import Entry, stub
 from muniment.ledger.faults import Fault, Verdict
 from muniment.ledger.segment import Sealed, Segment, parse_segment
 
@@ -104,8 +104,13 @@ def union(groups: Iterable[Iterable[Entry]]) -> dict[str, Entry]:
 
 
 def stronger(one: Entry, other: Entry) -> Entry:
-    """Which of two forms of one entry stands: the stub, then the smaller bytes. Order doesn't matter."""
-    return min(one, other, key=lambda entry: (not entry.expunged, entry.raw))
+    """Which of two forms of one entry stands: the stub, and the smaller bytes between two stubs.
+
+    A body beside a stub counts as the stub it would make, so that no order of joining matters.
+    """
+    if one.expunged != other.expunged:
+        one, other = stub(one), stub(other)
+    return min(one, other, key=lambda entry: entry.raw)
 
 
 def located(faults: Iterable[Fault], placed: Iterable[Placed]) -> tuple[Fault, ...]:

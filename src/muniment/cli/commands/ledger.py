@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from muniment.cli import output
+from muniment.cli.commands.ledger_acts import expunge, seal
 from muniment.cli.options import Invocation, json_option, pass_invocation, rev_option
 
 if TYPE_CHECKING:
@@ -91,3 +92,7 @@ def _load(invocation: Invocation, rev: str | None) -> Ledger:
     from muniment.ledger.store import load  # noqa: PLC0415 - help stays light
 
     return load(invocation.workspace, rev)
+
+
+ledger.add_command(expunge)
+ledger.add_command(seal)
