@@ -26,6 +26,7 @@ __all__ = [
     "append_under_heading",
     "find",
     "inline_text",
+    "insert_before",
     "leaves_digest",
     "reading_digest",
     "replace",
@@ -237,6 +238,20 @@ def append_under_heading(text: str, heading: str, block: str) -> str:
             "Close the code or HTML block before it, then run the command again. Nothing was written.",
         )
     return result
+
+
+def insert_before(text: str, offset: int, block: str) -> str:
+    """The text with a block after the last line before `offset` that isn't blank, a line of its own.
+
+    Args:
+        text: The document.
+        offset: Where a line begins.
+        block: Markdown with LF endings; it is written in the document's line ending.
+    """
+    lines = markdown.lines_of(text[:offset])
+    while lines and not lines[-1].strip():
+        del lines[-1]
+    return _insert(text, sum(map(len, lines)), block)[0]
 
 
 @dataclass(frozen=True, slots=True)
