@@ -13,7 +13,7 @@ from muniment import config as configuration
 from muniment import publish
 from muniment.config import Config
 from muniment.errors import Refused, UsageProblem
-from muniment.files import FileChange, read_bytes, template_text
+from muniment.files import read_bytes, template_text
 from muniment.workspace import Workspace
 
 ATTRIBUTES = ".gitattributes"
@@ -55,11 +55,15 @@ def prepare(ws: Workspace) -> Prepared:
         IGNORE: _ignoring(ws),
     }
     found = {path: _present(ws, path) for path in wanted}
-    changes = [FileChange(path, data) for path, data in wanted.items() if data != found[path]]
-    if changes:
+    changed = {path for path, data in wanted.items() if data != found[path]}
+    if changed:
         with publish.open_door(ws) as door:
-            door.write(door.clear(changes))
-    changed = {change.path for change in changes}
+            # Judged against the file as it stands: what a person put there is not added by this run.
+            door.write(
+                publish.ClearedChange(path, door.gate.clear(path, data, found[path]))
+                for path, data in wanted.items()
+                if data is not None and path in changed
+            )
     return Prepared(
         created=tuple(sorted(path for path in changed if found[path] is None)),
         updated=tuple(sorted(path for path in changed if found[path] is not None)),

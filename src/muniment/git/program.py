@@ -306,7 +306,13 @@ class ProgramRepository:
 
     def is_ignored(self, path: str) -> bool:
         """Whether git ignores `path`."""
-        return self.git.run("check-ignore", "-q", "-z", "--stdin", stdin=encode(path) + b"\0").code == 0
+        arguments = ("check-ignore", "-q", "-z", "--stdin")
+        # This command knows no literal pathspecs; `./` keeps a leading `:` from being magic.
+        env = {"GIT_LITERAL_PATHSPECS": "0"}
+        done = self.git.run(*arguments, stdin=b"./" + encode(path) + b"\0", env=env)
+        if done.code not in {0, 1}:
+            raise failed(arguments, done)
+        return done.code == 0
 
     def clean(self, path: str, data: bytes, *, write: bool = False) -> Oid:
         """The blob id of `data` stored at `path` through git's clean filters (G2)."""
@@ -348,7 +354,7 @@ class ProgramRepository:
         done = self.git.run(*arguments, acting=True, options=DURABLE)
         if done.code == 0:
             return True
-        if self.resolve(ref) == expected:
+        if done.code < 0 or self.resolve(ref) == expected:
             raise failed(arguments, done)
         return False
 

@@ -80,11 +80,11 @@ def verify(ws: Workspace, *, against: str | None = None, rev: str | None = None)
     )
 
 
-def removed(ws: Workspace, ledger: Ledger, against: str) -> Iterator[Fault]:
+def removed(ws: Workspace, ledger: Ledger, against: str, tip: Oid | None = None) -> Iterator[Fault]:
     """A fault for every entry of history since `against` that the ledger lacks.
 
-    History is the merge base of `against` and HEAD, and every commit from there to HEAD that touched the
-    ledger. A stub, or an entry moved to another segment, is there.
+    History is the merge base of `against` and `tip` (HEAD when none is given), and every commit from there
+    to it that touched the ledger. A stub, or an entry moved to another segment, is there.
 
     Raises:
         CutOff: `against`, or a commit or blob in between, can't be read in this clone.
@@ -93,7 +93,7 @@ def removed(ws: Workspace, ledger: Ledger, against: str) -> Iterator[Fault]:
     lines = _lines(ledger)
     told: set[str] = set()
     read: set[Oid] = set()
-    for commit in _commits(ws, against):
+    for commit in _commits(ws, against, tip):
         for path, oid in _blobs(ws, ledger.path, commit):
             if oid in read:
                 continue
@@ -127,12 +127,12 @@ def _ids(data: bytes, path: str, lines: frozenset[bytes]) -> Iterator[EntryId]:
         yield entry.id
 
 
-def _commits(ws: Workspace, against: str) -> Iterator[Oid]:
-    """The merge base, then every commit from there to HEAD that touched the ledger."""
+def _commits(ws: Workspace, against: str, tip: Oid | None) -> Iterator[Oid]:
+    """The merge base, then every commit from there to `tip` (HEAD) that touched the ledger."""
     repo = ws.repo
     try:
         other = resolve(ws, against)
-        head = repo.head().commit
+        head = tip or repo.head().commit
         if head is None:
             raise CutOff("HEAD has no commit yet.", "git commit")
         base = repo.merge_base(other, head)

@@ -1,0 +1,32 @@
+"""Rules about this clone rather than its files: an interrupted step, a merge driver that can't run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from muniment.check.context import Context
+from muniment.check.findings import Finding, Note
+from muniment.errors import Problem
+
+_DRIVERS = ("muniment-ledger", "muniment-state", "muniment-plan")
+
+
+def journal(context: Context) -> Iterator[Finding]:
+    """No step of an earlier run was left half done (G4)."""
+    from muniment import publish  # noqa: PLC0415 - the door is not needed to read anything else
+
+    if publish.open_journal(context.ws):
+        message = "A run was interrupted in the middle of writing several files."
+        yield Problem(".", 0, "open-journal", message, "muniment check --fix")
+
+
+def merge_driver(context: Context) -> Iterator[Finding]:
+    """A merge driver that .gitattributes names is set up in this clone (G8)."""
+    data = context.snapshot.read(".gitattributes")
+    if data is None:
+        return
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
+        for name in _DRIVERS:
+            if f"merge={name}" in line.split() and not context.ws.repo.config(f"merge.{name}.driver"):
+                message = f"This clone has no merge driver {name}; plain merges are still right or detected."
+                yield Note(".gitattributes", number, "merge-driver", message)

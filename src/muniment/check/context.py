@@ -1,0 +1,127 @@
+"""What every rule receives: the files under judgement, what they are compared with, and lazily read parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from muniment.check.facts import DocumentFacts, FactsCache
+from muniment.check.paths import Kind, Owned
+from muniment.check.snapshot import Objects, Snapshot
+from muniment.git.objects import blob_oid
+from muniment.git.repo import Oid
+from muniment.workspace import Workspace
+
+if TYPE_CHECKING:
+    from muniment.ledger.assembly import Whole
+
+_TEXTS = frozenset({Kind.DOCUMENT, Kind.PLAN, Kind.TRIAGE, Kind.REPORT_TEXT})
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What one check looks at.
+
+    Attributes:
+        mode: `all`, `staged`, `range` or `paths`.
+        what: The same in words.
+        changed: The paths that changed; None: every path counts.
+        tip: The commit whose files are judged (range), or HEAD, which the rest is compared with; None when
+            there is no commit yet.
+        base: The commit that additions are counted from: HEAD, or the range's start; None without one.
+        named: The two ends of a range as they were given.
+    """
+
+    mode: str
+    what: str
+    changed: frozenset[str] | None = None
+    tip: Oid | None = None
+    base: Oid | None = None
+    named: tuple[str, str] = ("", "")
+
+    def wants(self, path: str) -> bool:
+        """Whether a path is within what was asked for."""
+        return self.changed is None or path in self.changed
+
+
+class Context:
+    """The files under judgement and everything that several rules read from them, each read once."""
+
+    def __init__(self, ws: Workspace, scope: Scope, snapshot: Snapshot, owned: Owned) -> None:
+        self.ws = ws
+        self.scope = scope
+        self.snapshot = snapshot
+        self.owned = owned
+        self.facts = FactsCache(ws.private / "cache" / "check.json")
+
+    @cached_property
+    def base(self) -> Objects | None:
+        """What the files are compared with; None before the first commit."""
+        if self.scope.base is None:
+            return None
+        return Objects.commit(self.ws.repo, self.scope.base, "the base", self.owned)
+
+    @cached_property
+    def authority(self) -> Oid | None:
+        """The commit that gives authority: the upstream default branch's, HEAD's without any remote."""
+        repo = self.ws.repo
+        if self.upstream is not None:
+            return repo.resolve(self.upstream)
+        has_remote = bool(repo.refs("refs/remotes/")) or repo.config("remote.origin.url") is not None
+        return None if has_remote else repo.head().commit
+
+    @cached_property
+    def upstream(self) -> str | None:
+        """The upstream default branch's full ref, or None when nothing decides it."""
+        return self.ws.repo.upstream_default(self.ws.config.default_branch)
+
+    def same(self, data: bytes, oid: Oid) -> bool:
+        """Whether bytes are exactly a blob's."""
+        return blob_oid(data, self.ws.repo.object_format) == oid
+
+    def paths(self, *kinds: Kind) -> Iterator[str]:
+        """The owned paths in scope, of these kinds (any, when none is given)."""
+        for path in self.snapshot.paths():
+            if self.scope.wants(path) and (not kinds or self.owned.kind(path) in kinds):
+                yield path
+
+    def wants_any(self, *kinds: Kind) -> bool:
+        """Whether a file of these kinds is in scope, one that was removed included."""
+        if self.scope.changed is None:
+            return True
+        return any(self.owned.kind(path) in kinds for path in self.scope.changed)
+
+    def read(self, path: str) -> bytes:
+        """A file's bytes; empty when it is not there (a rule that cares asks `snapshot.read`)."""
+        return self.snapshot.read(path) or b""
+
+    def text(self, path: str) -> str | None:
+        """A file's text, or None when it is absent or not UTF-8 (the rule `text` says so)."""
+        data = self.snapshot.read(path)
+        try:
+            return None if data is None else data.decode("utf-8")
+        except UnicodeDecodeError:
+            return None
+
+    @cached_property
+    def documents(self) -> Mapping[str, DocumentFacts]:
+        """What was found in each Markdown file in scope, from the cache where its bytes are known."""
+        return {
+            path: self.facts.of(path, data)
+            for path in self.paths(*_TEXTS)
+            if (data := self.snapshot.read(path)) is not None
+        }
+
+    @cached_property
+    def ledger(self) -> Whole:
+        """The ledger of the files under judgement, checked as a set."""
+        from muniment.ledger.assembly import assemble, in_force, sealed_path  # noqa: PLC0415 - rarely needed
+        from muniment.ledger.segment import parse_segment  # noqa: PLC0415 - as above
+
+        path = self.ws.config.ledger_path
+        data = self.snapshot.read(path)
+        listed = in_force(parse_segment(data, path).sealed)[0] if data and b'"sealed"' in data else ()
+        contents = {row.file: self.snapshot.read(sealed_path(path, row.file)) for row in listed}
+        return assemble(data, path, contents)

@@ -1,0 +1,97 @@
+"""Rules about records: the ledger as a set and against history, reports, triage files, the state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from muniment.check.context import Context
+from muniment.check.findings import Finding, Note, Unknown
+from muniment.check.paths import Kind
+from muniment.errors import Problem
+
+_LEDGER = (Kind.LEDGER, Kind.SEALED)
+
+
+def ledger(context: Context) -> Iterator[Finding]:
+    """The ledger is whole: schema, ids, links, aliases, expunged bodies; checked as a set (G7)."""
+    if not context.wants_any(*_LEDGER):
+        return
+    from muniment.ledger.faults import Reach  # noqa: PLC0415 - a commit without a ledger needs none of it
+
+    verdict = context.ledger.verdict
+    path = context.ws.config.ledger_path
+    if verdict.newer:
+        why = f"{path} has schema {verdict.schema}, newer than this Muniment knows."
+        yield Unknown("ledger", why, "pip install --upgrade muniment")
+    for fault in verdict.faults:
+        if fault.reach is Reach.NOTE:
+            yield Note(fault.path or path, fault.line, fault.rule, fault.message)
+        else:
+            yield fault.at(path).problem()
+
+
+def ledger_layout(context: Context) -> Iterator[Finding]:
+    """The ledger has Muniment's own layout: one entry a line, sorted by id, so that merges stay small."""
+    if not context.wants_any(*_LEDGER):
+        return
+    for placed in context.ledger.segments:
+        segment = placed.segment
+        if placed.record is None and not segment.laid_out and not segment.faults and not segment.newer:
+            message = "Its layout isn't Muniment's: one entry a line, sorted by id."
+            yield Problem(placed.path, 0, "layout", message, "muniment check --fix")
+
+
+def ledger_history(context: Context) -> Iterator[Finding]:
+    """Nothing that was ever recorded is missing: append-only against the base and everything since (G6)."""
+    if not context.wants_any(*_LEDGER) or context.scope.tip is None:
+        return
+    from muniment.ledger.history import CutOff, removed  # noqa: PLC0415 - as above
+    from muniment.ledger.store import Ledger  # noqa: PLC0415 - as above
+
+    path = context.ws.config.ledger_path
+    held = Ledger(path, context.ledger, context.snapshot.read(path))
+    bases = list(dict.fromkeys(_bases(context)))
+    for against in bases:
+        try:
+            for fault in removed(context.ws, held, against, context.scope.tip):
+                yield fault.problem()
+        except CutOff as error:
+            yield Unknown("removed", error.message, error.settle)
+
+
+def _bases(context: Context) -> Iterator[str]:
+    """The commits to start from: the range's start, or the upstream default branch, else HEAD itself."""
+    if context.scope.mode == "range":
+        yield context.scope.named[0]
+        return
+    yield context.upstream or str(context.scope.tip)
+    merging = context.ws.repo.resolve("MERGE_HEAD")
+    if merging:
+        yield str(merging)
+
+
+def reports(context: Context) -> Iterator[Finding]:
+    """Every report follows the closed schema; what intake dropped of one is a note."""
+    from muniment.findings import parse_report  # noqa: PLC0415 - only where there are reports
+
+    for path in context.paths(Kind.REPORT):
+        _, problems = parse_report(context.read(path), path, context.ws.config.target_layers)
+        for problem in problems:
+            if problem.rule == "report":
+                yield problem
+            elif problem.rule != "cut":
+                yield Note(path, problem.line, problem.rule, f"{problem.message} Intake drops such findings.")
+
+
+def triage(context: Context) -> Iterator[Finding]:
+    """Every triage file can be read: rows, decisions in fixed lines, one decision a row (C9)."""
+    from muniment.intake import triage_file  # noqa: PLC0415 - only where there are triage files
+
+    for path in context.paths(Kind.TRIAGE):
+        text = context.text(path)
+        if text is not None and not _conflicted(context, path):
+            yield from triage_file.parse(text, path)[1]
+
+
+def _conflicted(context: Context, path: str) -> bool:
+    return any(rule == "conflict-markers" for _, rule, _, _ in context.documents[path].faults)

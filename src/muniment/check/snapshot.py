@@ -1,0 +1,168 @@
+"""The files a check judges: of the working tree, of the index, or of a commit, behind one Protocol.
+
+Reading writes nothing, and a hook's own index is read where git names one (G15, G16).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from muniment.check.paths import Owned
+from muniment.files import MAX_BYTES, read_bytes
+from muniment.git.repo import LINK_MODE, Oid, Repository, TreeEntry
+
+
+class Snapshot(Protocol):
+    """One state of the repository's files."""
+
+    @property
+    def label(self) -> str:
+        """What it is, in words."""
+        ...
+
+    def paths(self) -> Mapping[str, int]:
+        """The owned paths that are there, with their git file mode, in order."""
+        ...
+
+    def read(self, path: str) -> bytes | None:
+        """A file's bytes; None when there is no plain file. Raises `Unavailable` or `MissingObject`."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Whether anything, file or folder, is at `path`."""
+        ...
+
+
+class WorkingTree:
+    """What lies on disk now."""
+
+    label = "the working tree"
+
+    def __init__(self, root: Path, owned: Owned) -> None:
+        self.root = root
+        self.owned = owned
+        self._known: dict[str, bool] = {}
+
+    def paths(self) -> Mapping[str, int]:
+        """The owned paths that are there, with their git file mode, in order."""
+        return self._paths
+
+    @cached_property
+    def _paths(self) -> Mapping[str, int]:
+        found: dict[str, int] = {}
+        for start in (*self.owned.roots, *self.owned.gated_starts):
+            for path, mode in _walk(self.root, start):
+                if path not in found and self.owned.kind(path):
+                    found[path] = mode
+        return dict(sorted(found.items()))
+
+    def read(self, path: str) -> bytes | None:
+        """A file's bytes; None when there is no plain file."""
+        target = self.root / path
+        try:
+            info = target.lstat()
+        except OSError:
+            return None
+        if not stat.S_ISREG(info.st_mode):
+            return None
+        return target.read_bytes() if info.st_size < _SMALL else read_bytes(target, limit=MAX_BYTES)
+
+    def exists(self, path: str) -> bool:
+        """Whether anything, file or folder, is at `path`."""
+        known = self._known.get(path)
+        if known is None:
+            known = self._known[path] = (self.root / path).exists()
+        return known
+
+
+_SMALL = 1024 * 1024
+
+
+def _walk(root: Path, start: str) -> Iterator[tuple[str, int]]:
+    """Files below a repository-relative path (or that file), links named but not followed."""
+    top = os.path.join(root, start)  # noqa: PTH118 - text paths: this runs once per document
+    try:
+        info = os.lstat(top)
+    except OSError:
+        return
+    if not stat.S_ISDIR(info.st_mode):
+        yield start, _mode(info)
+        return
+    folders = [start]
+    while folders:
+        folder = folders.pop()
+        try:
+            listing = list(os.scandir(os.path.join(root, folder)))  # noqa: PTH118 - as above
+        except OSError:
+            continue
+        for entry in listing:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name != ".git" and not os.path.lexists(f"{entry.path}/.git"):  # a submodule
+                    folders.append(path)
+            else:
+                yield path, _mode(entry.stat(follow_symlinks=False))
+
+
+def _mode(info: os.stat_result) -> int:
+    if stat.S_ISLNK(info.st_mode):
+        return LINK_MODE
+    return 0o100755 if info.st_mode & 0o100 else 0o100644
+
+
+class Objects:
+    """Files held as git objects: those of the index, or of a commit's tree."""
+
+    def __init__(
+        self, repo: Repository, label: str, owned: Owned, given: Callable[[], Iterable[TreeEntry]]
+    ) -> None:
+        self.repo = repo
+        self.label = label
+        self.owned = owned
+        self._given = given
+        self._read: dict[Oid, bytes] = {}
+
+    @classmethod
+    def staged(cls, repo: Repository, owned: Owned) -> Objects:
+        """What the next commit would hold."""
+        return cls(repo, "what is staged", owned, lambda: repo.index_entries().values())
+
+    @classmethod
+    def commit(cls, repo: Repository, commit: Oid, label: str, owned: Owned) -> Objects:
+        """What a commit holds."""
+        return cls(repo, label, owned, lambda: repo.entries(commit))
+
+    @cached_property
+    def entries(self) -> Mapping[str, TreeEntry]:
+        """Every file of the tree by path."""
+        return {entry.path: entry for entry in self._given()}
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        return frozenset(path[:at] for path in self.entries for at, char in enumerate(path) if char == "/")
+
+    def paths(self) -> Mapping[str, int]:
+        """The owned paths that are there, with their git file mode, in order."""
+        return self._paths
+
+    @cached_property
+    def _paths(self) -> Mapping[str, int]:
+        return {path: entry.mode for path, entry in sorted(self.entries.items()) if self.owned.kind(path)}
+
+    def read(self, path: str) -> bytes | None:
+        """A file's bytes; None when there is no plain file; raises `MissingObject`."""
+        entry = self.entries.get(path)
+        if entry is None or entry.mode not in {0o100644, 0o100755, 0o100664}:
+            return None
+        if entry.oid not in self._read:
+            self._read[entry.oid] = self.repo.blob(entry.oid)
+        return self._read[entry.oid]
+
+    def exists(self, path: str) -> bool:
+        """Whether anything, file or folder, is at `path`."""
+        return path in self.entries or path in self._folders
