@@ -16,9 +16,10 @@ from muniment.errors import MunimentError, UsageProblem
 from muniment.ids import EntryId, Fingerprint
 from muniment.intake import wording
 from muniment.intake.desk import Desk, RowRefused
-from muniment.intake.rows import Action, Decision, Row, Verdict
+from muniment.intake.rows import Action, Decision, Row
 from muniment.intake.wording import Evidence
 from muniment.ledger.store import Draft
+from muniment.quoting import code_text
 
 MAX_TAKEN = 1000
 """How many numbered names are tried for a new document before the row is refused."""
@@ -31,12 +32,14 @@ class Applied:
 
     Attributes:
         row: The row.
+        decision: Its decision.
         drafts: Its alias and decision entries, in this order.
         desk: The desk with its changes.
         paths: The files it changes, in order; empty for a row that only the ledger records.
     """
 
     row: Row
+    decision: Decision
     drafts: tuple[Draft, ...]
     desk: Desk
     paths: tuple[str, ...] = ()
@@ -53,7 +56,6 @@ class Context:
         evidence: Row id → the findings that the row stands for, the main one first.
         canonical: A subject → the name that the ledger keeps its decisions under.
         current: A subject → the ids of its current decisions.
-        known: The (report, finding id) pairs that the ledger holds already.
         round: Row id → how many decisions of this row the ledger already holds; part of operation keys.
     """
 
@@ -63,16 +65,18 @@ class Context:
     evidence: Mapping[str, Sequence[Evidence]]
     canonical: Callable[[str], str]
     current: Callable[[str], tuple[EntryId, ...]]
-    known: frozenset[tuple[str, str]] = frozenset()
     round: Mapping[str, int] = field(default_factory=dict)
 
 
-def apply_row(row: Row, decision: Decision, desk: Desk, context: Context) -> Applied:
+def apply_row(row: Row, desk: Desk, context: Context) -> Applied:
     """The effects of one decided row on a fork of the desk.
 
     Raises:
         RowRefused: A target is missing, leads out of the repository, is no Markdown, and the like.
     """
+    decision = row.decision
+    if decision is None:
+        raise RowRefused("It is not decided.", "Decide it: muniment triage")
     if not context.evidence.get(row.row):
         raise RowRefused("Its finding can't be read from the report any more.", "Restore the report.")
     fork = desk.fork()
@@ -81,33 +85,7 @@ def apply_row(row: Row, decision: Decision, desk: Desk, context: Context) -> App
     except UnicodeDecodeError as error:
         raise RowRefused("Its target is not UTF-8.", "Save it as UTF-8, or choose another target.") from error
     paths = tuple(dict.fromkeys(change.path for change in fork.log[len(desk.log) :]))
-    return Applied(row, (*extra, _decision_draft(row, decision, context)), fork, paths)
-
-
-def _finding_drafts(row: Row, context: Context) -> list[Draft]:
-    drafts = []
-    for item in context.evidence[row.row]:
-        finding = item.finding
-        if (item.report, finding.id) in context.known:
-            continue
-        data: dict[str, Any] = {
-            "subject": str(finding.fingerprint),
-            "report": item.report,
-            "finding": finding.id,
-            "bot": item.bot,
-            "version": item.version,
-            "commit": item.commit,
-            "date": item.date,
-            "severity": finding.severity,
-            "confidence_pm": round(finding.confidence * 1000),
-            "space": finding.space,
-            "kind": finding.kind,
-            "scope": finding.scope,
-            "target_layer": finding.target_layer,
-            "title": finding.title,
-        }
-        drafts.append(Draft("finding", f"finding:{item.report}#{finding.id}", data))
-    return drafts
+    return Applied(row, decision, (*extra, _decision_draft(row, decision, context)), fork, paths)
 
 
 def _decision_draft(row: Row, decision: Decision, context: Context) -> Draft:
@@ -130,7 +108,7 @@ def _decision_draft(row: Row, decision: Decision, context: Context) -> Draft:
         data["target"], basis = _canonical(row, decision, context), None
     number = context.round.get(row.row, 0)
     op = f"decision:{context.batch}#{row.row}" + (f"/{number}" if number else "")
-    return Draft("decision", op, data, basis)
+    return Draft("decision", data, op, basis)
 
 
 def _nothing(row: Row, decision: Decision, desk: Desk, context: Context) -> list[Draft]:  # noqa: ARG001
@@ -168,7 +146,7 @@ def _duplicate(row: Row, decision: Decision, desk: Desk, context: Context) -> li
     }
     if row.alias is not None and str(row.alias.canonical) == canonical:
         data["score_pm"] = row.alias.score_pm
-    return [Draft("alias", f"alias:{name}={canonical}", data)]
+    return [Draft("alias", data, f"alias:{name}={canonical}")]
 
 
 def _canonical(row: Row, decision: Decision, context: Context) -> str:
@@ -215,7 +193,7 @@ def _revisit(row: Row, decision: Decision, desk: Desk, context: Context) -> list
     place = _free_place(desk, context.config.stage_path("bugs"), row.fingerprint)
     linked = _shown(decision, desk, context, place)
     words = f"Reported again although this has landed, and the running bot contains it: {linked}."
-    _create(row, desk, context, place, "bug", words)
+    _create(row, desk, context, place, template="bug", words=words)
     return []
 
 
@@ -227,7 +205,7 @@ def _new(row: Row, decision: Decision, desk: Desk, context: Context) -> list[Dra
     )
     folder = context.config.stage_path("bugs" if kind == "bug" else "ideas")
     place = _free_place(desk, folder, row.fingerprint)
-    _create(row, desk, context, place, template, "")
+    _create(row, desk, context, place, template=template, words="")
     if template == "proposal":
         page = context.config.pending_path
         _pending(
@@ -249,17 +227,12 @@ _EFFECTS: Mapping[Action, _Effect] = {
 }
 
 
-def unverified(row: Row) -> bool:
-    """Whether a row was never verified; it proposes no work, and a person's decision verifies it (C8)."""
-    return row.verify is None or row.verify.verdict is Verdict.UNSURE
-
-
 def _unclear(row: Row) -> bool:
-    """Whether the row's facts don't tell if the running bot contains the fix."""
-    return str((row.value or {}).get("running", "")).startswith("unknown")
+    """Whether the proposal says that nobody knows if the running bot contains the fix."""
+    return any(proposal is not None and proposal.check for proposal in (row.proposed, row.if_real))
 
 
-def _create(row: Row, desk: Desk, context: Context, place: str, template: str, words: str) -> None:
+def _create(row: Row, desk: Desk, context: Context, place: str, *, template: str, words: str) -> None:
     text = wording.document(
         context.template(f"documents/{template}.md"), row, context.evidence[row.row], place, words
     )
@@ -334,7 +307,7 @@ def _shown(decision: Decision, desk: Desk, context: Context, place: str = "") ->
     if path.endswith(MARKDOWN):
         _read_text(desk, path)
         return wording.named(place, path, line)
-    return wording.code_text(decision.target)
+    return code_text(decision.target)
 
 
 def _sources(row: Row, context: Context) -> str:
