@@ -148,6 +148,16 @@ class Written:
         """Whether exactly these bytes were written at `path` by Muniment."""
         return blob_oid(data, self._repo.object_format) in self._load().get(path, ())
 
+    def knows(self, path: str, oid: str) -> bool:
+        """Whether the blob with this id was written at `path` by Muniment."""
+        return oid in self._load().get(path, ())
+
+    def remember_blob(self, path: str, oid: str) -> None:
+        """Add one file's blob id, for a caller that has it already."""
+        record = self._load()
+        record[path] = [*(one for one in record.get(path, ()) if one != oid), oid][-_REMEMBERED:]
+        self._save(record)
+
     def remember(self, files: Mapping[str, bytes | None]) -> None:
         """Add what was just written."""
         record = self._load()

@@ -12,7 +12,6 @@ from muniment.ledger.entries import Entry, stub
 from muniment.ledger.faults import Fault, Verdict
 from muniment.ledger.segment import Sealed, Segment, parse_segment
 
-FIRST_ENTRY_LINE = 2
 LINES_PER_ENTRY = 2
 
 
@@ -125,7 +124,7 @@ def located(faults: Iterable[Fault], placed: Iterable[Placed]) -> tuple[Fault, .
         for place, entry in enumerate(segment.segment.entries):
             if entry.id in wanted:
                 lines = segment.segment.lines
-                line = FIRST_ENTRY_LINE + LINES_PER_ENTRY * place if lines is None else lines[entry.id]
+                line = segment.segment.first + LINES_PER_ENTRY * place if lines is None else lines[entry.id]
                 where.setdefault(entry.id, (segment.path, line))
     return tuple(fault.at(*where.get(fault.entry, (segments[0].path, 0))) for fault in listed)
 

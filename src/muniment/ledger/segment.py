@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
 from typing import Any
@@ -29,6 +29,7 @@ from muniment.ledger.faults import Fault, Reach, Verdict
 SCHEMA = "muniment.ledger/1"
 SCHEMA_NUMBER = 1
 OPEN = b'{"schema":"muniment.ledger/1","entries":[\n'
+ENTRIES = b'"entries":[\n'
 CLOSE = b"\n]}\n"
 BETWEEN = b"\n,\n"
 _ID_MEMBER = len(',"id":""') + ID_DIGITS
@@ -71,6 +72,7 @@ class Segment:
         extra: Top-level members this version doesn't know, by name, as canonical JSON.
         faults: What is wrong with the file alone.
         schema: Its schema number; 0 when there is none.
+        first: 1-based line of the first entry, in our own layout.
         laid_out: Whether the bytes are exactly what `render_segment` makes of the content.
     """
 
@@ -80,6 +82,7 @@ class Segment:
     extra: Mapping[str, bytes] | None = None
     faults: tuple[Fault, ...] = ()
     schema: int = SCHEMA_NUMBER
+    first: int = 2
     laid_out: bool = True
 
     @property
@@ -117,28 +120,46 @@ def parse_segment(data: bytes, path: str) -> Segment:
     `path` is repository-relative and only names the file in faults. Readable entries are returned even
     when others are not (G18).
     """
-    if data.startswith(OPEN) and data.endswith(CLOSE):
-        return _parse_laid_out(data, path)
+    opened = _quick_head(data, path)
+    if opened is not None:
+        head, segment = opened
+        entries = _quick_entries(data[head : -len(CLOSE)])
+        if entries is not None:
+            return replace(segment, entries=entries)
     from muniment.ledger.layout import parse_any  # noqa: PLC0415 - the careful way is rarely needed
 
     return parse_any(data, path)
 
 
-def _parse_laid_out(data: bytes, path: str) -> Segment:
-    body = data[len(OPEN) : -len(CLOSE)]
-    if not body and len(data) >= len(OPEN) + len(CLOSE) - 1:
-        return Segment()
+def _quick_head(data: bytes, path: str) -> tuple[int, Segment] | None:
+    """Where the entries start, and the rest of a segment in our own layout; None for another layout."""
+    if not data.endswith(CLOSE):
+        return None
+    if data.startswith(OPEN):
+        return len(OPEN), Segment()
+    start = data.find(ENTRIES) + len(ENTRIES)
+    if start < len(ENTRIES):
+        return None
+    from muniment.ledger.layout import parse_any  # noqa: PLC0415 - the careful way is rarely needed
+
+    segment = parse_any(data[:start] + CLOSE, path)
+    return (
+        (start, replace(segment, lines=None, first=data.count(b"\n", 0, start) + 1))
+        if segment.laid_out
+        else None
+    )
+
+
+def _quick_entries(body: bytes) -> tuple[Entry, ...] | None:
     found: list[Entry] = []
     previous = ""
-    for raw in body.split(BETWEEN):
+    for raw in body.split(BETWEEN) if body else ():
         entry = quick_entry(raw)
         if entry is None or entry.id <= previous:
-            from muniment.ledger.layout import parse_any  # noqa: PLC0415 - the careful way is rarely needed
-
-            return parse_any(data, path)
+            return None
         previous = entry.id
         found.append(entry)
-    return Segment(tuple(found))
+    return tuple(found)
 
 
 def quick_entry(raw: bytes) -> Entry | None:

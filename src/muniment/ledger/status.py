@@ -6,7 +6,6 @@ Nothing here is stored. The fold depends on the set of entries alone, never on t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from muniment.ids import EntryId
@@ -15,49 +14,16 @@ from muniment.ledger.entries import DECIDING_FIELDS, Entry, links, subjects, tim
 from muniment.ledger.misread import misreading, strings
 from muniment.ledger.order import absent, ancestors, descendants
 from muniment.ledger.segment import is_known
+from muniment.ledger.subject import CONTESTED, DUPLICATE, OPEN, UNKNOWN, UNSEEN, Subject
 from muniment.ledger.withdrawn import Operations, operations, withdrawn
 
-UNSEEN = "unseen"
-OPEN = "open"
-CONTESTED = "contested"
-UNKNOWN = "unknown"
-DUPLICATE = "duplicate"
-SUPPRESSING = frozenset({"reject", "known-limitation"})
+__all__ = ["CONTESTED", "DUPLICATE", "OPEN", "UNKNOWN", "UNSEEN", "Subject", "View", "fold"]
+
+FRAME = ("alias", "undo", "applied")
+"""Kinds that bear on which decisions are current, whatever the subject."""
 
 Verdict = tuple[str, str]
 """What a decision comes to: action and target."""
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """One subject as the ledger knows it.
-
-    Attributes:
-        subject: The name asked for.
-        canonical: The name its decisions are kept under: itself, or what it is an alias of.
-        status: `unseen`, `open`, an action word, `contested` or `unknown`.
-        decisions: Ids of its current decisions, sorted: the basis of the next one.
-        aliases: The other names of the canonical subject, sorted.
-        seen: In how many reports it was found, under any of its names.
-        findings: Its live findings, under any of its names, oldest first.
-        settled: The decisions that give the status (a duplicate follows an earlier one), oldest first.
-        hint: Why it reads `contested` or `unknown`, and what to do; else empty.
-    """
-
-    subject: str
-    canonical: str
-    status: str
-    decisions: tuple[EntryId, ...] = ()
-    aliases: tuple[str, ...] = ()
-    seen: int = 0
-    findings: tuple[Entry, ...] = ()
-    settled: tuple[Entry, ...] = ()
-    hint: str = ""
-
-    @property
-    def suppressed(self) -> bool:
-        """Whether a decision keeps it out of view (C10); new evidence is the caller's question."""
-        return self.status in SUPPRESSING
 
 
 def fold(entries: Iterable[Entry], *, distrust: str = "") -> View:
@@ -86,6 +52,15 @@ class View:
         return operations(entry for entry in self.entries.values() if entry.id not in gone)
 
     @cached_property
+    def by_operation(self) -> Mapping[str, tuple[Entry, ...]]:
+        """Operation key → the live entries that carry it."""
+        found: dict[str, tuple[Entry, ...]] = {}
+        for group in self.live.values():
+            for entry in group:
+                found[entry.op] = (*found.get(entry.op, ()), entry)
+        return found
+
+    @cached_property
     def live(self) -> Mapping[str, tuple[Entry, ...]]:
         """Kind → the entries that count: not withdrawn, each operation once, expunged bodies left out."""
         gone, folded = self.withdrawn, self._operations.stands_for
@@ -101,7 +76,9 @@ class View:
         made: dict[str, dict[str, list[Entry]]] = {"finding": {}, "decision": {}}
         for kind, names in made.items():
             for entry in self.live.get(kind, ()):
-                name = entry.data.get("subject") or entry.data.get("fingerprint")
+                name = entry.data.get("subject")
+                if name is None and kind == "finding":
+                    name = entry.data.get("fingerprint")
                 if isinstance(name, str):
                     names.setdefault(name, []).append(entry)
         return {
@@ -233,6 +210,22 @@ class View:
         """The ids of a subject's current decisions, sorted: the basis for deciding it again."""
         canonical = self.canonical(name)
         return tuple(sorted(entry.id for entry in self._current(canonical, self._aliases.get(canonical, ()))))
+
+    def with_entries(self, name: str, added: Iterable[Entry]) -> View:
+        """A view that answers `current` for one subject as if entries had been added, without the rest."""
+        new: dict[str, Entry] = {entry.id: entry for entry in added}
+        if not new:
+            return self
+        kept = {entry.id: entry for entry in self.entries.values() if entry.kind in FRAME}
+        frame = View(kept | new)
+        canonical = frame.canonical(name)
+        for one in (canonical, *frame.names_of(canonical)):
+            kept.update((entry.id, entry) for entry in self._by_name["decision"].get(one, ()))
+        return View(kept | new)
+
+    def names_of(self, canonical: str) -> tuple[str, ...]:
+        """The aliases of a canonical subject, sorted."""
+        return self._aliases.get(canonical, ())
 
     def _line(self, canonical: str, aliases: tuple[str, ...]) -> tuple[Entry, ...]:
         """The decisions that count for a canonical subject.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -25,6 +25,7 @@ from muniment.ledger.integrity import alias_cycles
 from muniment.ledger.misread import UPGRADE
 from muniment.ledger.order import heads, ordered
 from muniment.ledger.segment import Sealed, parse_segment, render_segment
+from muniment.ledger.splice import splice
 from muniment.ledger.status import View, fold
 from muniment.workspace import Workspace, parse_instant
 
@@ -79,12 +80,14 @@ class Ledger:
         whole: Its segments, entries and verdict.
         data: The open segment's bytes; None when there is no ledger yet.
         commit: The commit it was read from; None for the working tree.
+        known_heads: The heads, where `whole` holds only the part that a quick append needs.
     """
 
     path: str
     whole: Whole
     data: bytes | None = None
     commit: Oid | None = None
+    known_heads: tuple[EntryId, ...] | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -109,6 +112,8 @@ class Ledger:
     @cached_property
     def heads(self) -> tuple[EntryId, ...]:
         """What the next entry comes after."""
+        if self.known_heads is not None:
+            return self.known_heads
         return heads(self.whole.entries.values())
 
     @cached_property
@@ -169,8 +174,8 @@ def load(ws: Workspace, rev: str | None = None) -> Ledger:
 
 def _load_here(ws: Workspace) -> Ledger:
     path = ws.config.ledger_path
-    data = _read(ws, path)
-    contents = {row.file: _read(ws, sealed_path(path, row.file)) for row in _listed(data, path)}
+    data = read_here(ws, path)
+    contents = {row.file: read_here(ws, sealed_path(path, row.file)) for row in _listed(data, path)}
     return Ledger(path, assemble(data, path, contents), data)
 
 
@@ -198,7 +203,8 @@ def read_at(ws: Workspace, commit: Oid, path: str) -> bytes | None:
     return None if entry is None else ws.repo.blob(entry.oid)
 
 
-def _read(ws: Workspace, path: str) -> bytes | None:
+def read_here(ws: Workspace, path: str) -> bytes | None:
+    """A file's bytes in the working tree, or None; raises as `files.read_bytes` does."""
     target = ws.path(path)
     return read_bytes(target) if target.exists() or target.is_symlink() else None
 
@@ -211,7 +217,7 @@ def _listed(data: bytes | None, path: str) -> tuple[Sealed, ...]:
 
 
 def append(ws: Workspace, ledger: Ledger, drafts: Sequence[Draft]) -> Appended:
-    """Mint entries after the ledger's heads, one after the other, and render the open segment.
+    """Mint entries after the ledger's heads, one after the other, and make the open segment's bytes.
 
     Raises:
         Refused: The ledger is not whole, a decision's basis is not what is current now, or an alias would
@@ -219,38 +225,39 @@ def append(ws: Workspace, ledger: Ledger, drafts: Sequence[Draft]) -> Appended:
         NotCanonical: A body that canonical JSON can't hold, or that is too large.
     """
     ledger.require_whole(mending=all(draft.kind == "undo" for draft in drafts))
-    before = ledger.view
     made: list[Entry] = []
     added: list[Entry] = []
-    current = ledger
-    notes: list[str] = []
     for draft in drafts:
-        known = _recorded(current, draft)
-        if known is None:
-            _require_basis(before, draft)
-            known = _mint(ws, current, draft)
-            current = Ledger(ledger.path, with_entries(current.whole, [known]), ledger.data)
-            added.append(known)
-            notes += _clock_note(ws.now(), known)
-        made.append(known)
-    _require_no_cycle(current, added)
+        entry = _recorded(ledger.view, added, draft)
+        if entry is None:
+            _require_basis(ledger.view, draft)
+            entry = _mint(ws, ledger, added, draft)
+            added.append(entry)
+        made.append(entry)
     if not added:
         return Appended(tuple(made), (), ledger)
-    return Appended(tuple(made), (FileChange(ledger.path, render(current)),), current, tuple(notes))
-
-
-def render(ledger: Ledger) -> bytes:
-    """The open segment's bytes."""
+    after = Ledger(ledger.path, with_entries(ledger.whole, added), None, None, (added[-1].id,))
+    _require_no_cycle(after, added)
     opened = ledger.whole.segments[0].segment
-    return render_segment(opened.entries, opened.sealed, opened.extra)
+    if ledger.data is not None and opened.laid_out and not opened.faults:
+        data = splice(ledger.data, added)
+    else:
+        segment = after.whole.segments[0].segment
+        data = render_segment(segment.entries, segment.sealed, segment.extra)
+    return Appended(
+        tuple(made),
+        (FileChange(ledger.path, data),),
+        replace(after, data=data),
+        _clock_note(ws.now(), added[0]),
+    )
 
 
-def _recorded(ledger: Ledger, draft: Draft) -> Entry | None:
+def _recorded(view: View, added: Sequence[Entry], draft: Draft) -> Entry | None:
     """The live entry of the same operation with equal data: a retry adds nothing."""
     if not draft.op:
         return None
-    for entry in ledger.view.live.get(draft.kind, ()):
-        if entry.op == draft.op and entry.data == draft.data:
+    for entry in (*view.by_operation.get(draft.op, ()), *added):
+        if (entry.op, entry.kind, entry.data) == (draft.op, draft.kind, draft.data):
             return entry
     return None
 
@@ -259,7 +266,7 @@ def _require_basis(view: View, draft: Draft) -> None:
     subject = draft.data.get("subject")
     if draft.kind != "decision" or draft.basis is None or not isinstance(subject, str):
         return
-    if tuple(sorted(draft.basis)) != view.current(subject):
+    if tuple(sorted(set(draft.basis))) != view.current(subject):
         raise Refused(
             f"The decisions on {subject} have changed since this one was approved.",
             "Look at it again: muniment ledger status; nothing was written.",
@@ -267,33 +274,32 @@ def _require_basis(view: View, draft: Draft) -> None:
         )
 
 
-def _mint(ws: Workspace, ledger: Ledger, draft: Draft) -> Entry:
+def _mint(ws: Workspace, ledger: Ledger, added: Sequence[Entry], draft: Draft) -> Entry:
     subject = draft.data.get("subject")
     basis = draft.basis
     if draft.kind == "decision" and basis is None and isinstance(subject, str):
-        basis = ledger.view.current(subject)
-    after = ledger.heads
-    parents = [ledger.whole.entries[parent].at for parent in after]
-    at = max([draft.at or ws.timestamp(), *parents], key=time_key)
+        basis = ledger.view.with_entries(subject, added).current(subject)
+    parents = added[-1:] or [ledger.whole.entries[head] for head in ledger.heads]
+    at = max([draft.at or ws.timestamp(), *(parent.at for parent in parents)], key=time_key)
     return mint(
         kind=draft.kind,
         data=draft.data,
         at=at,
         actor=ws.actor if draft.actor is None else draft.actor,
-        after=after,
+        after=[parent.id for parent in parents],
         op=draft.op or ws.token_hex(16),
         basis=basis,
     )
 
 
-def _clock_note(now: datetime, entry: Entry) -> list[str]:
+def _clock_note(now: datetime, entry: Entry) -> tuple[str, ...]:
     if parse_instant(entry.at) - now <= A_DAY:
-        return []
+        return ()
     note = (
         f"The ledger's newest entry is from {entry.at}, more than a day ahead of this machine's clock; "
         "the new entry got that time too. Check the clocks."
     )
-    return [note]
+    return (note,)
 
 
 def _require_no_cycle(ledger: Ledger, added: Sequence[Entry]) -> None:

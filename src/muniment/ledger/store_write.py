@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from muniment.ledger.store import Appended, Draft, append, load
-from muniment.publish import open_door
+from collections.abc import Iterator
+
+from muniment.ids import EntryId
+from muniment.ledger import store_tip
+from muniment.ledger.assembly import Placed, Whole
+from muniment.ledger.canonical import canonical
+from muniment.ledger.entries import Entry
+from muniment.ledger.faults import Verdict
+from muniment.ledger.segment import CLOSE, OPEN, Segment, quick_entry
+from muniment.ledger.splice import entry_by_id, lines_with
+from muniment.ledger.status import FRAME, View
+from muniment.ledger.store import Appended, Draft, Ledger, append, load, read_here
+from muniment.ledger.store_tip import Tip
+from muniment.publish import Door, open_door
+from muniment.publish_one import Present, replace_one
 from muniment.workspace import Workspace
 
 
 def record(ws: Workspace, draft: Draft) -> Appended:
     """Append one entry to the ledger in the working tree; commits nothing.
+
+    When the file's bytes are those of an earlier reading that found them whole, or of our own last
+    writing, only the lines that bear on this entry are read.
 
     Raises:
         Refused: The ledger is not whole, or another process holds the lock.
@@ -16,7 +32,75 @@ def record(ws: Workspace, draft: Draft) -> Appended:
         GateRefused: An identifier or a secret would be added; nothing was written.
     """
     with open_door(ws) as door:
-        appended = append(ws, load(ws), [draft])
+        present = _present(ws)
+        tip = store_tip.recall(ws, store_tip.digest_of(present.data)) if present else None
+        ledger = _part(ws, present.data, tip, draft) if present and tip else None
+        if ledger is None:
+            ledger = load(ws)
+            tip = store_tip.of_ledger(ledger)
+        appended = append(ws, ledger, [draft])
         if appended.changes:
-            door.write(door.clear(appended.changes), operation="ledger-add")
+            _write(ws, door, appended, present, tip)
     return appended
+
+
+def _present(ws: Workspace) -> Present | None:
+    """The open segment as it stands; None when there is none."""
+    path = ws.config.ledger_path
+    target = ws.path(path)
+    if not target.is_file():
+        return None
+    stat = target.stat()
+    data = read_here(ws, path)
+    return None if data is None else Present(data, stat)
+
+
+def _write(ws: Workspace, door: Door, appended: Appended, present: Present | None, tip: Tip | None) -> None:
+    """Write the one file that changed; only what is added to the file as it stands is judged.
+
+    What stood there uncommitted was judged when it was written, or will be when it is committed.
+    """
+    (change,) = appended.changes
+    if present is None or tip is None or change.data is None:
+        door.write(door.clear(appended.changes), operation="ledger-add")
+        return
+    cleared = door.gate.clear(change.path, change.data, present.data)
+    blob = replace_one(ws, cleared, Present(present.data, present.stat, tip.blob))
+    store_tip.remember(ws, store_tip.after(tip, appended.entries, change.data, blob))
+
+
+def _part(ws: Workspace, data: bytes, tip: Tip, draft: Draft) -> Ledger | None:
+    """The part of a whole ledger that appending this draft depends on; None where that is all of it."""
+    if draft.kind in {"undo", "applied"} or not (data.startswith(OPEN) and data.endswith(CLOSE)):
+        return None
+    found: dict[str, Entry] = {}
+    for head in tip.heads:
+        entry = entry_by_id(data, head)
+        if entry is None:
+            return None
+        found[entry.id] = entry
+    for raw in _bearing(data, tip, draft, found):
+        entry = quick_entry(raw)
+        if entry is None:
+            return None
+        found[entry.id] = entry
+    path = ws.config.ledger_path
+    whole = Whole(found, (Placed(path, Segment(tuple(found.values()))),), (), Verdict())
+    return Ledger(path, whole, data, None, tuple(EntryId(head) for head in tip.heads))
+
+
+def _bearing(data: bytes, tip: Tip, draft: Draft, found: dict[str, Entry]) -> Iterator[bytes]:
+    """The lines of the same operation, of aliases and undos, and of decisions on the same subject."""
+    if draft.op:
+        yield from lines_with(data, b'"op":' + canonical(draft.op))
+    if draft.kind not in {"decision", "alias"}:
+        return
+    for kind in FRAME:
+        if kind in tip.kinds:
+            yield from lines_with(data, b'"kind":' + canonical(kind))
+    subject = draft.data.get("subject")
+    if draft.kind == "decision" and isinstance(subject, str):
+        view = View(found)
+        name = view.canonical(subject)
+        for one in (name, *view.names_of(name)):
+            yield from lines_with(data, b'"subject":' + canonical(one))

@@ -47,7 +47,7 @@ def expunge(  # noqa: PLR0917 - click passes options by name
     elif yes:
         _emit_done(acts.now(ws, identity, reason, terminal=terminal), as_json=as_json)
     else:
-        if not preview and not terminal:
+        if not preview and (as_json or not terminal):
             raise UsageProblem("Nobody can be asked here.", "Use --preview and --confirm TOKEN, or --yes.")
         made, minted = acts.preview(ws, identity, reason, terminal=terminal)
         _emit_preview(made, minted, as_json=as_json)

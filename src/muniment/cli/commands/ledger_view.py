@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from muniment.cli import output
 from muniment.cli.options import read_input
 from muniment.errors import Refused, UsageProblem
@@ -88,18 +90,19 @@ def emit_log(found: Ledger, kind: str | None, *, as_json: bool) -> None:
 
 def _line(entry: Entry) -> str:
     """One entry on one line: when, who, what kind, about what, saying what, why, and its id."""
-    when = entry.at[:16].replace("T", " ")
     reason = output.safe(describe.reason(entry))
-    parts = [
-        output.style(when, "dim"),
-        f"{output.safe(entry.actor)[:20]:<14}",
-        f"{output.safe(entry.kind)[:16]:<9}",
+    columns = [
+        output.style(entry.at[:16].replace("T", " "), "dim"),
+        f"{_cut(output.safe(entry.actor), 20):<14}",
+        f"{_cut(output.safe(entry.kind), 16):<9}",
+    ]
+    words = [
         output.style(output.safe(describe.about(entry)), "path"),
         output.style(output.safe(describe.says(entry)), "strong"),
         output.style(f"“{_cut(reason, 60)}”", "dim") if reason else "",
         output.style(entry.id.short, "dim"),
     ]
-    return "  ".join(part for part in parts if part.strip())
+    return "  ".join([*columns, *(word for word in words if click.unstyle(word))])
 
 
 def _cut(text: str, length: int) -> str:
