@@ -6,6 +6,7 @@ import ast
 import fnmatch
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,19 @@ LAYERS: tuple[tuple[int, tuple[str, ...]], ...] = (
         3,
         ("approval.py", "intake/rows.py", "intake/triage_file.py", "intake/triage_*.py", "intake/propose.py"),
     ),
-    (4, ("journal.py", "journal_*.py", "publish.py", "publish_*.py", "authority.py", "authority_*.py")),
+    (
+        4,
+        (
+            "journal.py",
+            "journal_*.py",
+            "publish.py",
+            "publish_*.py",
+            "landing.py",
+            "targets.py",
+            "authority.py",
+            "authority_*.py",
+        ),
+    ),
     (4, ("reports.py", "reports_*.py", "tokens.py", "verify.py", "media.py", "sources/*.py", "review/*.py")),
     (
         5,
@@ -73,7 +86,7 @@ ONE_PLACE: Mapping[str, tuple[str, ...]] = {
     "phonenumbers": ("redact/*.py",),
     "re2": ("redact/*.py",),
     "ahocorasick_rs": ("redact/*.py",),
-    "orjson": ("ledger/entries.py", "json_io.py"),
+    "orjson": ("ledger/canonical.py"),
     "yaml": (),
     "git": (),
 }
@@ -86,7 +99,8 @@ PURE_FORBIDDEN = frozenset(
 
 EFFECTS: Mapping[str, str] = {
     "workspace.py": "the one place that reads clock, environment and randomness",
-    "files.py": "unique temporary names; the lock's monotonic deadline",
+    "files.py": "unique temporary names",
+    "demo/scene.py": "hands an environment to the commands that it runs",
 }
 """Modules below the command line that may read the clock, the environment or a random source, and why."""
 
@@ -120,9 +134,18 @@ def files() -> list[str]:
     return sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
 
 
-def imports(file: str) -> Iterator[Import]:
-    tree = ast.parse((SOURCE / file).read_text(encoding="utf-8"))
-    for node, top_level in _nodes(tree, top_level=True):
+@cache
+def tree_of(file: str) -> ast.Module:
+    return ast.parse((SOURCE / file).read_text(encoding="utf-8"))
+
+
+@cache
+def imports(file: str) -> tuple[Import, ...]:
+    return tuple(_imports(file))
+
+
+def _imports(file: str) -> Iterator[Import]:
+    for node, top_level in _nodes(tree_of(file), top_level=True):
         if isinstance(node, ast.Import):
             yield from (Import(file, node.lineno, alias.name, top_level) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -221,7 +244,7 @@ def test_pure_modules_reach_no_outside() -> None:
         for file in files()
         if layer(file) == 3
         for found in imports(file)
-        if found.module.split(".")[0] in PURE_FORBIDDEN
+        if found.module.split(".")[0] in PURE_FORBIDDEN and found.module != "urllib.parse"
     ]
     assert not wrong, "Layer 3 is pure: no disk, process, network, clock or randomness:\n" + "\n".join(wrong)
 
@@ -241,7 +264,7 @@ def test_time_environment_and_randomness_are_arguments(call: str) -> None:
         if file not in EFFECTS
         and not file.startswith("cli/")
         and file not in {"mcp_server.py", "__main__.py"}
-        for node in ast.walk(ast.parse((SOURCE / file).read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(file))
         if isinstance(node, ast.Attribute | ast.Name) and ast.unparse(node) == call
     ]
     assert not wrong, "These come through Workspace, or belong to the command line:\n" + "\n".join(wrong)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from muniment.check.facts import DocumentFacts, FactsCache
 from muniment.check.paths import Kind, Owned
+from muniment.check.reading import StateReading, read_state
 from muniment.check.snapshot import Objects, Snapshot
 from muniment.git.objects import blob_oid
 from muniment.git.repo import Oid
@@ -113,6 +114,19 @@ class Context:
             for path in self.paths(*_TEXTS)
             if (data := self.snapshot.read(path)) is not None
         }
+
+    def faults(self, path: str) -> tuple[tuple[int, str, str, str], ...]:
+        """What a Markdown file in scope shows as wrong; nothing for another file."""
+        found = self.documents.get(path)
+        return found.faults if found else ()
+
+    @cached_property
+    def state(self) -> StateReading:
+        """The state file of the files under judgement."""
+        from muniment.state.store import sensitive_sources  # noqa: PLC0415 - most commits touch no state
+
+        path = self.ws.config.sweep_state_path
+        return read_state(self.snapshot.read(path), path, sensitive_sources(self.ws))
 
     @cached_property
     def ledger(self) -> Whole:

@@ -89,9 +89,6 @@ def triage(context: Context) -> Iterator[Finding]:
 
     for path in context.paths(Kind.TRIAGE):
         text = context.text(path)
-        if text is not None and not _conflicted(context, path):
+        unfinished = any(rule == "conflict-markers" for _, rule, _, _ in context.faults(path))
+        if text is not None and not unfinished:
             yield from triage_file.parse(text, path)[1]
-
-
-def _conflicted(context: Context, path: str) -> bool:
-    return any(rule == "conflict-markers" for _, rule, _, _ in context.documents[path].faults)

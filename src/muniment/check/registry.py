@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from muniment.check import clone, files, gating, goals, links, records
+from muniment.check import clone, files, gating, goals, links, plan, records
 from muniment.check.context import Context
 from muniment.check.findings import Finding
 
@@ -23,6 +23,9 @@ RULES: Mapping[str, Rule] = {
     "removed": records.ledger_history,
     "report": records.reports,
     "triage": records.triage,
+    "state": plan.state,
+    "closed-without-evidence": plan.closed_items,
+    "plan": plan.plan,
     "link": links.links,
     "decision-target": links.decision_targets,
     "roadmap": goals.roadmaps,
