@@ -104,8 +104,8 @@ def at_commit(ws: Workspace, layout: Layout, rev: str) -> Files:
 def tree_paths(ws: Workspace, layout: Layout) -> frozenset[str]:
     """Every tracked path, and under `docs_root` every untracked one that git doesn't ignore.
 
-    The local instruction files of `LOCAL_INSTRUCTIONS` and files named by `relate_paths` count although git may
-    ignore them.
+    The local instruction files of `LOCAL_INSTRUCTIONS` and files named by `relate_paths` count although git
+    may ignore them.
     """
     places = (layout.docs_root, layout.reviews, layout.goals, *ROOT_INSTRUCTIONS, *layout.extra)
     paths = listing.tracked(ws.repo) | listing.untracked(ws.repo, places)
@@ -131,7 +131,7 @@ def read_file(ws: Workspace, path: str) -> bytes | Problem | None:
 
 
 def decode(path: str, data: bytes) -> tuple[str | None, tuple[Problem, ...]]:
-    """A document's text: UTF-8, or by its byte-order mark, else as Windows-1252 and said so; None if binary."""
+    """A document's text: UTF-8, or by its byte-order mark, else Windows-1252 and said so; None if binary."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data[: 2 * MAX_DOCUMENT].decode("utf-16", "replace"), ()
     if b"\0" in data[:_BINARY_PROBE]:

@@ -6,16 +6,21 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from muniment.documents.sections import Section, outline, plain
+from muniment.documents.sections import MAX_LINE, Section, outline, plain
 from muniment.errors import Problem
 
-_HEADING = re.compile(r"(D-\d{1,6})\b[\s:.—–-]*(.*)$")
-_FIELD = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?([A-Za-z][A-Za-z -]{1,30}?)(?:\*\*|__)?[ \t]*:(?:\*\*|__)?(?:[ \t]+(.*)|)$")
+_HEADING = re.compile(r"(D-\d{1,6})\b[\s:.—\u2013-]*(.*)$")
+_FIELD = re.compile(
+    r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?([A-Za-z][A-Za-z -]{1,30}?)(?:\*\*|__)?[ \t]*:"
+    r"(?:\*\*|__)?(?:[ \t]+(.*)|)$"
+)
 _REFERENCE = re.compile(r"(?:[a-z0-9-]+[/:])?\bM\d+(?:\.\d+)*\b|\bD-\d+\b")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)]|\|)[ \t]")
 
-FIELDS = frozenset({"category", "decided", "alternatives", "reasoning", "revisit if", "used by", "status", "date"})
-NOTHING = frozenset({"", "-", "–", "—", "none", "n/a", "nothing", "no one", "nobody"})
+FIELDS = frozenset(
+    {"category", "decided", "alternatives", "reasoning", "revisit if", "used by", "status", "date"}
+)
+NOTHING = frozenset({"", "-", "\u2013", "—", "none", "n/a", "nothing", "no one", "nobody"})
 """Words that say a list is empty."""
 
 
@@ -100,13 +105,13 @@ def fields_of(sections: list[Section], known: frozenset[str] = FIELDS) -> dict[s
     """`name: value` lines and `### Name` sub-sections → (line, value).
 
     A value runs on over the lines below: of a sub-section all of them, of a line those up to a blank one or,
-    when it has a value already, to the next list item. Only known names are fields; the first of a name counts.
+    when it has a value already, to the next list item. Only known names are fields; a name's first counts.
     """
     found: dict[str, tuple[int, list[str]]] = {}
     current: list[str] = []
     whole = False
     for line, text, heading in _lines(sections):
-        match = None if heading else _FIELD.match(text)
+        match = None if heading else _FIELD.match(text[:MAX_LINE])
         name = (text if heading else match[1] if match else "").strip().lower().rstrip(":")
         if name in known or heading:
             current = [match[2] or ""] if match else []

@@ -19,15 +19,18 @@ from muniment.errors import Problem
 TITLE_CHARS = 120
 
 _LIMITING_SECTION = re.compile(
-    r"\b(?:residuals?|out[ -]of[ -]scope|not in scope|(?:known |accepted |current )?limitations?|known (?:issues?|gaps?)"
+    r"\b(?:residuals?|out[ -]of[ -]scope|not in scope|(?:known |accepted |current )?limitations?"
+    r"|known (?:issues?|gaps?)"
     r"|non[ -]?goals?|won'?t[ -]?(?:fix|do)|will not (?:fix|do)|not planned|deliberately not"
-    r"|accepted(?: as (?:it )?is| for now| (?:residuals?|risks?|trade-?offs?|behaviou?rs?|gaps?|losses|costs?|debts?|deviations?))"
+    r"|accepted(?: as (?:it )?is| for now"
+    r"| (?:residuals?|risks?|trade-?offs?|behaviou?rs?|gaps?|losses|costs?|debts?|deviations?))"
     r")\b|^accepted$",
     re.IGNORECASE,
 )
 _LIMITING_LINE = re.compile(
-    r"(?:residuals?(?: risks?)?|out[ -]of[ -]scope|(?:known |accepted )limitations?|limitations?|non[ -]?goals?"
-    r"|won'?t[ -]?fix|accepted(?: as (?:it )?is| residual| risk| trade-?off| limitation| for now)?|not planned)\s*[:—–]",
+    r"(?:residuals?(?: risks?)?|out[ -]of[ -]scope|(?:known |accepted )?limitations?|non[ -]?goals?"
+    r"|not planned|won'?t[ -]?fix|accepted"
+    r"(?: as (?:it )?is| residual| risk| trade-?off| limitation| for now)?)[ \t]?[:—\u2013]",
     re.IGNORECASE,
 )
 _DONE = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[xX]\][ \t]")
@@ -132,8 +135,7 @@ def short_title(text: str) -> str:
 
 def _limitations(shape: Outline) -> Iterator[Statement]:
     """The blocks of limiting sections, and limiting lines anywhere."""
-    for position, section in enumerate(shape.sections):
-        around = shape.path_to(position)
+    for section, around in shape.walk():
         limiting = any(_LIMITING_SECTION.search(title) for title in around)
         if not limiting and not _LIMITING_LINE.search(section.text):
             continue
@@ -144,27 +146,23 @@ def _limitations(shape: Outline) -> Iterator[Statement]:
 
 def _pending(shape: Outline) -> Iterator[Statement]:
     """Lines that wait for proof; a ticked one has landed."""
-    for position, section in enumerate(shape.sections):
+    for section, around in shape.walk():
         lines = section.text.split("\n")
         for block in blocks(section):
             first = lines[block.line - section.start]
             if first.lstrip().startswith(("-", "*", "+", "|")) or first.lstrip()[:1].isdigit():
                 standing = Standing.LANDED if _DONE.match(first) else Standing.PENDING
-                yield _statement(Kind.PENDING, block.line, block.text, shape.path_to(position), standing)
+                yield _statement(Kind.PENDING, block.line, block.text, around, standing)
 
 
 def _instructions(shape: Outline) -> Iterator[Statement]:
-    for position, section in enumerate(shape.sections):
+    for section, around in shape.walk():
         for block in blocks(section):
-            yield _statement(
-                Kind.INSTRUCTION, block.line, block.text, shape.path_to(position), Standing.DECISION
-            )
+            yield _statement(Kind.INSTRUCTION, block.line, block.text, around, Standing.DECISION)
 
 
-def _statement(
-    kind: Kind, line: int, text: str, around: tuple[str, ...], standing: Standing
-) -> Statement:
-    return Statement(kind, line, short_title(text), text, standing, context=" › ".join(around))
+def _statement(kind: Kind, line: int, text: str, around: tuple[str, ...], standing: Standing) -> Statement:
+    return Statement(kind, line, short_title(text), text, standing, context=" / ".join(around))
 
 
 def _stories(plan: roadmap.Roadmap) -> Iterator[Statement]:

@@ -7,20 +7,22 @@ The form is described in `docs/formats/goals.md`: a story is a heading (`### M1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import islice
 
 from muniment.documents.decisions import Reference, fields_of, references
-from muniment.documents.sections import Outline, Section, outline, plain
+from muniment.documents.sections import MAX_LINE, Outline, Section, outline, plain
 from muniment.errors import Problem
 
-_MILESTONE = re.compile(r"(?:milestone[ \t]+)?(M\d{1,4})\b(?!\.\d)[\s:.—–-]*(.*)$", re.IGNORECASE)
-_STORY = re.compile(r"(?:story[ \t]+)?(M\d{1,4}\.\d{1,4})\b[\s:.—–-]*(.*)$", re.IGNORECASE)
+_MILESTONE = re.compile(r"(?:milestone[ \t]+)?(M\d{1,4})\b(?!\.\d)[\s:.—\u2013-]*(.*)$", re.IGNORECASE)
+_STORY = re.compile(r"(?:story[ \t]+)?(M\d{1,4}\.\d{1,4})\b[\s:.—\u2013-]*(.*)$", re.IGNORECASE)
 _ITEM = re.compile(r"[ \t]*[-*+][ \t]+(?:\[([ xX~/-])\][ \t]+)?(?:\*\*|__|`)?(M\d{1,4}\.\d{1,4})\b(.*)$")
-_SLUG = re.compile(r"[`(\[]*([a-z0-9]+(?:-[a-z0-9]+)*)[`)\]]*(?:[\s]*[:—–-][\s]*|[\s]*$)(.*)$")
+_SLUG = re.compile(r"[`(\[]*([a-z0-9]+(?:-[a-z0-9]+)*)[`)\]]*(?:[\s]*[:—\u2013-][\s]*|[\s]*$)(.*)$")
 _INLINE = re.compile(
-    r"[(,;·|\[]?\s*(status|depends on|depends|dependencies|deps|after)\s*:\s*([^;()·|\]]*)[)\]]?", re.IGNORECASE
+    r"[(,;·|\[]?\s*(status|depends on|depends|dependencies|deps|after)\s*:\s*([^;()·|\]]*)[)\]]?",
+    re.IGNORECASE,
 )
 _DEPENDS = ("depends on", "depends", "dependencies", "deps", "after", "blocked by")
 _KNOWN = frozenset({*_DEPENDS, "status", "slug", "title", "checkpoint", "checkpoints"})
@@ -72,6 +74,7 @@ class Roadmap:
     milestones: tuple[Milestone, ...] = ()
     stories: tuple[Story, ...] = ()
     _by_name: Mapping[str, Story] = field(default_factory=dict, repr=False, compare=False)
+    _milestone_ids: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
     def story(self, name: str) -> Story | None:
         """The story of an id (`M1.2`) or slug."""
@@ -79,8 +82,7 @@ class Roadmap:
 
     def knows(self, name: str) -> bool:
         """Whether a name is a story's id or slug, or a milestone's id."""
-        used = {story.milestone for story in self.stories} | {milestone.id for milestone in self.milestones}
-        return self.story(name) is not None or name.upper() in used
+        return self.story(name) is not None or name.upper() in self._milestone_ids
 
     def blocked(self) -> tuple[Story, ...]:
         """Stories that aren't done and wait for one that isn't either."""
@@ -105,7 +107,8 @@ def parse(text: str, path: str) -> tuple[Roadmap, tuple[Problem, ...]]:
         problems += found
     unique, found = _unique(stories, path)
     names = {story.slug: story for story in unique if story.slug} | {story.id: story for story in unique}
-    return Roadmap(path, milestones, unique, names), (*problems, *found)
+    used = frozenset(one.id for one in milestones) | {story.milestone for story in unique}
+    return Roadmap(path, milestones, unique, names, used), (*problems, *found)
 
 
 def check(roadmap: Roadmap, elsewhere: Iterable[str] = ()) -> tuple[Problem, ...]:
@@ -128,7 +131,10 @@ def check(roadmap: Roadmap, elsewhere: Iterable[str] = ()) -> tuple[Problem, ...
     cyclic = _cycles(roadmap)
     problems += [
         Problem(
-            roadmap.path, story.line, "roadmap-cycle", f"{' → '.join(cycle)} → {cycle[0]} depend on each other."
+            roadmap.path,
+            story.line,
+            "roadmap-cycle",
+            f"{' → '.join(cycle)} → {cycle[0]} depend on each other.",
         )
         for cycle in cyclic
         if (story := roadmap.story(cycle[0]))
@@ -162,27 +168,26 @@ def _expanded(roadmap: Roadmap, story: Story) -> tuple[str, ...]:
 
 
 def _cycles(roadmap: Roadmap) -> list[tuple[str, ...]]:
-    """Each cycle once, from its first story in the document; found without recursion."""
+    """Each cycle that a walk meets, once, from its first story in the document; without recursion."""
     edges = {story.id: _expanded(roadmap, story) for story in roadmap.stories}
-    order = {story.id: at for at, story in enumerate(roadmap.stories)}
+    order = {name: at for at, name in enumerate(edges)}
     done: set[str] = set()
     found: dict[tuple[str, ...], None] = {}
-    for start in edges:
-        if start in done:
-            continue
-        path, pending = [start], [iter(edges[start])]
-        while pending:
-            following = next(pending[-1], None)
+    for start, first_edges in edges.items():
+        path: dict[str, Iterator[str]] = {} if start in done else {start: iter(first_edges)}
+        while path:
+            here = next(reversed(path))
+            following = next(path[here], None)
             if following is None:
-                done.add(path.pop())
-                pending.pop()
+                done.add(here)
+                del path[here]
             elif following in path:
-                cycle = path[path.index(following) :]
-                turn = min(range(len(cycle)), key=lambda at: order[cycle[at]])
-                found[(*cycle[turn:], *cycle[:turn])] = None
+                names = list(path)
+                cycle = names[names.index(following) :]
+                first = cycle.index(min(cycle, key=order.__getitem__))
+                found[(*cycle[first:], *cycle[:first])] = None
             elif following not in done:
-                path.append(following)
-                pending.append(iter(edges.get(following, ())))
+                path[following] = iter(edges[following])
     return list(found)
 
 
@@ -202,10 +207,11 @@ def _stories(shape: Outline) -> Iterator[tuple[Story, str]]:
     for section in shape.sections:
         match = _STORY.match(section.title) if section.level else None
         if match:
-            yield _headed(match, section)
+            yield _described(match[1], match[2], section, line=section.line)
             continue
+        lines = section.text.split("\n")
         columns: tuple[str, ...] = ()
-        for number, line in enumerate(section.text.split("\n"), start=section.start):
+        for number, line in enumerate(lines, start=section.start):
             if line.lstrip().startswith("|"):
                 cells = tuple(plain(cell) for cell in line.strip().strip("|").split("|"))
                 story = _row(cells, columns, number)
@@ -214,48 +220,40 @@ def _stories(shape: Outline) -> Iterator[tuple[Story, str]]:
                     yield story
                 continue
             columns = ()
-            item = _ITEM.match(line)
+            item = _ITEM.match(line[:MAX_LINE])
             if item:
-                yield _listed(item, number, section)
+                yield _listed(item, number, lines, section.start)
 
 
-def _headed(match: re.Match[str], section: Section) -> tuple[Story, str]:
-    fields = fields_of([section], _KNOWN)
-    slug, title, inline = _slug_and_title(match[2])
-    status_line, status = fields.get("status", (section.line, inline.get("status", "")))
-    depends: list[Reference] = list(references(section.line, inline.get("depends", "")))
-    for name in _DEPENDS:
-        depends += references(*fields.get(name, (0, "")))
+def _described(name: str, rest: str, body: Section, *, line: int, mark: str = "") -> tuple[Story, str]:
+    """A story from what follows its id, and the fields in the lines below."""
+    fields = fields_of([body], _KNOWN)
+    slug, title, inline = _slug_and_title(rest[:MAX_LINE])
+    status_line, status = fields.get("status", (line, inline.get("status") or mark))
+    depends: list[Reference] = list(references(line, inline.get("depends", "")))
+    for word in _DEPENDS:
+        depends += references(*fields.get(word, (0, "")))
     return Story(
-        id=match[1].upper(),
+        id=name.upper(),
         slug=fields.get("slug", (0, slug))[1],
         title=fields.get("title", (0, title))[1],
-        line=section.line,
+        line=line,
         status_line=status_line,
         depends=tuple(depends),
-        text=section.text,
+        text=body.text,
     ), status
 
 
-def _listed(match: re.Match[str], line: int, section: Section) -> tuple[Story, str]:
-    """A story as a list item; its lines below, indented, are fields."""
-    below = section.text.split("\n")[line - section.start + 1 :]
+def _listed(match: re.Match[str], line: int, lines: Sequence[str], start: int) -> tuple[Story, str]:
+    """A story as a list item; the lines below that are indented are its fields."""
     indent = len(match.string) - len(match.string.lstrip())
     own: list[str] = []
-    for text in below:
+    for text in islice(lines, line - start + 1, None):
         if text.strip() and len(text) - len(text.lstrip()) <= indent:
             break
         own.append(text)
     body = Section(line, 0, "", "\n".join(own), line + 1)
-    fields = fields_of([body], _KNOWN)
-    slug, title, inline = _slug_and_title(match[3])
-    status_line, status = fields.get("status", (line, inline.get("status") or _MARKS.get(match[1] or " ", "")))
-    depends: list[Reference] = list(references(line, inline.get("depends", "")))
-    for name in _DEPENDS:
-        depends += references(*fields.get(name, (0, "")))
-    return Story(
-        match[2], fields.get("slug", (0, slug))[1], title, line, status_line=status_line, depends=tuple(depends), text=body.text
-    ), status
+    return _described(match[2], match[3], body, line=line, mark=_MARKS.get(match[1] or " ", ""))
 
 
 def _row(cells: tuple[str, ...], columns: tuple[str, ...], line: int) -> tuple[Story, str] | None:
@@ -267,7 +265,12 @@ def _row(cells: tuple[str, ...], columns: tuple[str, ...], line: int) -> tuple[S
     depends = next((named[name] for name in _DEPENDS if name in named), "")
     title = named.get("title") or named.get("story") or named.get("what") or match[2]
     return Story(
-        match[1].upper(), named.get("slug", ""), title, line, status_line=line, depends=references(line, depends),
+        match[1].upper(),
+        named.get("slug", ""),
+        title,
+        line,
+        status_line=line,
+        depends=references(line, depends),
         text=" ".join(cells),
     ), named.get("status", "")
 
@@ -277,8 +280,8 @@ def _slug_and_title(text: str) -> tuple[str, str, dict[str, str]]:
     inline: dict[str, str] = {}
     for match in _INLINE.finditer(text):
         inline.setdefault("status" if match[1].lower() == "status" else "depends", match[2].strip())
-    rest = _INLINE.sub("", text).strip(" \t*_:.—–-;()[]")
-    quoted = re.match(r"`([a-z0-9-]+)`[\s:*_—–-]*(.*)$", rest)
+    rest = _INLINE.sub("", text).strip(" \t*_:.—\u2013-;()[]")
+    quoted = re.match(r"`([a-z0-9-]+)`[\s:*_—\u2013-]*(.*)$", rest)
     named = quoted or _SLUG.match(rest)
     if named and (quoted or "-" in named[1] or named[2]):
         return named[1], plain(named[2]) or named[1].replace("-", " "), inline

@@ -12,29 +12,35 @@ from dataclasses import dataclass, field
 
 MAX_DOCUMENT = 1_000_000
 """Characters of one document that are read; the loader says so when a document is longer."""
+MAX_LINE = 2_000
+"""Characters of one line that can be a heading, a list item or a field; bounds the work on hostile lines."""
+MAX_BLOCK = 4_000
+"""Characters of one block that are kept."""
 MAX_BLOCKS = 2_000
 """Blocks of one document that can become results of their own."""
 
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_UNDERLINE = re.compile(r" {0,3}(={2,}|-{2,})[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TABLE_RULE = re.compile(r"[ \t]*\|?[ \t:|-]+\|[ \t:|-]*$")
 _FRONT_FIELD = re.compile(r"([A-Za-z][\w-]*)[ \t]*:[ \t]*(.+?)[ \t]*$")
-_LINK = re.compile(r"!?\[([^\]\n]*)\](?:\([^()\s]*(?:[ \t]+\"[^\"\n]*\")?\)|\[[^\]\n]*\])")
+_LINK = re.compile(
+    r"!?\[([^\[\]\n]{0,300})\](?:\([^()\s]{0,300}(?:[ \t]+\"[^\"\n]{0,300}\")?\)|\[[^\[\]\n]{0,300}\])"
+)
 _EMPHASIS = re.compile(r"[*`~]+|(?<!\w)_+|_+(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and the text below it, up to the next heading of any level.
+    r"""A heading and the text below it, up to the next heading of any level.
 
     Attributes:
         line: 1-based line of the heading; of the first line for text before any heading.
         level: 1 to 6, or 0 for text before any heading.
         title: The heading's text without emphasis marks; empty at level 0.
-        text: The lines below, comments blanked out, `\\n` between them.
+        text: The lines below, comments blanked out, `\n` between them.
         start: 1-based line of the first of them.
     """
 
@@ -62,15 +68,15 @@ class Outline:
     sections: tuple[Section, ...]
     front: Mapping[str, str] = field(default_factory=dict)
 
-    def path_to(self, position: int) -> tuple[str, ...]:
-        """The titles of the sections that the one at `position` lies in, outermost first, its own last."""
-        titles: list[str] = []
-        level = 7
-        for section in reversed(self.sections[: position + 1]):
-            if 0 < section.level < level:
-                titles.append(section.title)
-                level = section.level
-        return tuple(reversed(titles))
+    def walk(self) -> Iterator[tuple[Section, tuple[str, ...]]]:
+        """Each section with the titles of those that it lies in, outermost first, its own last."""
+        around: list[Section] = []
+        for section in self.sections:
+            while around and around[-1].level >= section.level:
+                around.pop()
+            if section.level:
+                around.append(section)
+            yield section, tuple(above.title for above in around)
 
 
 def outline(text: str, fallback_title: str = "") -> Outline:
@@ -89,6 +95,7 @@ def blocks(section: Section) -> Iterator[Block]:
     group: list[str] = []
     began = 0
     for number, line in enumerate(section.text.split("\n"), start=section.start):
+        line = line[:MAX_LINE]  # noqa: PLW2901 - a bound, not another value
         if "|" in line and _TABLE_RULE.match(line):
             group = []  # the row above was the table's head
             continue
@@ -122,8 +129,11 @@ def _indent(line: str) -> int:
 
 def plain(text: str) -> str:
     """Markdown's inline marks and bullets dropped, links kept by their words, on one line."""
-    text = _LINK.sub(r"\1", text)
-    kept = (re.sub(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?", "", line) for line in text.split("\n"))
+    text = _LINK.sub(r"\1", text[:MAX_BLOCK])
+    kept = (
+        re.sub(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?", "", line)
+        for line in text.split("\n")
+    )
     return " ".join(_EMPHASIS.sub("", " ".join(kept)).replace("|", " ").split())
 
 
@@ -140,7 +150,7 @@ def _front_matter(lines: list[str]) -> tuple[dict[str, str], int]:
         return {}, 0
     for at in range(1, min(len(lines), 500)):
         if lines[at].rstrip() in {"---", "..."}:
-            found = (_FRONT_FIELD.match(line) for line in lines[1:at])
+            found = (_FRONT_FIELD.match(line[:MAX_LINE]) for line in lines[1:at])
             return {match[1].lower(): match[2] for match in found if match}, at + 1
     return {}, 0
 
@@ -168,7 +178,7 @@ def _sections(lines: list[str], first: int) -> Iterator[Section]:
 
 def _fence_after(text: str, fence: str) -> tuple[str, bool]:
     """The fence that is open after a line, and whether the line belongs to a fenced block."""
-    match = _FENCE.match(text) if "`" in text or "~" in text else None
+    match = _FENCE.match(text[:MAX_LINE]) if "`" in text or "~" in text else None
     if not fence:
         opens = match and not (match[1][0] == "`" and "`" in match[2])
         return (match[1], True) if match and opens else ("", False)
@@ -178,16 +188,15 @@ def _fence_after(text: str, fence: str) -> tuple[str, bool]:
 
 def _heading(lines: list[str], at: int, start: int) -> tuple[int, str, bool] | None:
     """Level, text and whether it is underlined, when line `at` makes a heading."""
-    text = lines[at]
+    text = lines[at][:MAX_LINE]
     if "#" in text[:4]:
         match = _ATX.match(text)
         return (len(match[1]), match[2] or "", False) if match else None
     if at == start or not _UNDERLINE.match(text):
         return None
-    above = lines[at - 1]
-    marks = text.strip()
-    if not above.strip() or _ITEM.match(above) or above.lstrip().startswith((">", "|", "#")) or len(marks) < 2:  # noqa: PLR2004
+    above = lines[at - 1][:MAX_LINE]
+    if not above.strip() or _ITEM.match(above) or above.lstrip().startswith((">", "|", "#")):
         return None
     if at - 2 >= start and lines[at - 2].strip():
         return None  # the last line of a paragraph of several: seldom meant as a heading
-    return (1 if marks[0] == "=" else 2), above.strip(), True
+    return (1 if "=" in text else 2), above.strip(), True

@@ -135,16 +135,15 @@ class Layout:
             return Stage.INSTRUCTIONS
         if not name.endswith(TEXT_SUFFIXES) or name.startswith("."):
             return None
-        if path == self.pending:
-            return Stage.PENDING
-        if path == self.roadmap:
-            return Stage.ROADMAP
+        return {self.pending: Stage.PENDING, self.roadmap: Stage.ROADMAP}.get(path) or self._by_folder(
+            path, name
+        )
+
+    def _by_folder(self, path: str, name: str) -> Stage | None:
         if _under(path, self.goals):
             return {"roadmap.md": Stage.ROADMAP, "decisions.md": Stage.DECISIONS}.get(name, Stage.GOALS)
-        for stage in FOLDERS:
-            if _under(path, self.folder(stage)):
-                return stage
-        return Stage.REFERENCE if _under(path, self.docs_root) else None
+        elsewhere = Stage.REFERENCE if _under(path, self.docs_root) else None
+        return next((stage for stage in FOLDERS if _under(path, self.folder(stage))), elsewhere)
 
     def goal_of(self, path: str) -> str:
         """The slug of the goal that a path belongs to; empty for none."""

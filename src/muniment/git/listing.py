@@ -1,4 +1,4 @@
-"""Listings that cost one git process each, however much they list: working files, and what commits changed."""
+"""Listings at one git process each, however much they list: working files, and what commits changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relate many queries at once: to a corpus of JSON lines, without a repository, or to a repository's index."""
+"""Relate many queries at once: to a corpus of JSON lines (no repository), or to a repository's index."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from muniment.documents.catalogue import read_file, tree_paths
@@ -21,7 +22,7 @@ from muniment.files import atomic_write, read_bytes
 from muniment.relate import index_files, index_history, index_sources
 from muniment.relate.inverted import Inverted
 from muniment.relate.passages import Place, exact_term
-from muniment.relate.rank import Hit, Query, Verdict, make_query, rank
+from muniment.relate.rank import Hit, Query, Verdict, make_query, rank, worth_showing
 from muniment.relate.shelf import Part, Shelf
 from muniment.relate.text import terms
 from muniment.workspace import Workspace
@@ -45,7 +46,7 @@ class Related:
         score: How sure the match is, 0 to 1; falls along the results.
         verdict: `duplicate`, `related` or `weak`.
         matched: The words that made it match, strongest first.
-        commit: For a commit its id; for a document in the archive the commit that brought it there, when known.
+        commit: For a commit its id; for a document in the archive the commit that brought it there, if known.
         fingerprint: For the ledger the canonical fingerprint; for a report its finding's.
     """
 
@@ -60,6 +61,22 @@ class Related:
     matched: tuple[str, ...]
     commit: str = ""
     fingerprint: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """The result in the contract's keys, and `commit` and `fingerprint`."""
+        return {
+            "type": self.type,
+            "path": self.path,
+            "line": self.line,
+            "title": self.title,
+            "stage": self.stage,
+            "status": self.status,
+            "score": self.score,
+            "verdict": str(self.verdict),
+            "matched": list(self.matched),
+            "commit": self.commit,
+            "fingerprint": self.fingerprint,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +138,28 @@ def ask(
     query = make_query(title, text)
     asked = _Asked(ws, index, query, frozenset(exclude))
     certain = tuple(asked.exact(fingerprint)) if fingerprint else ()
-    ranking = rank(query, asked.indexes, asked.title, asked.group, limit=limit + len(certain) + len(exclude) * 8)
-    found = () if ranking.abstained else tuple(asked.related(hit) for hit in ranking.hits)
+    ranking = rank(
+        query, asked.indexes, asked.title, asked.group, limit=limit + len(certain) + len(exclude) * 8
+    )
+    offered = () if ranking.abstained else ranking.hits
+    found = tuple(asked.related(hit) for hit in offered if worth_showing(hit, offered[0]))
     known = {(one.type, one.fingerprint) for one in certain}
-    rest = [one for one in found if one.path not in asked.exclude and (one.type, one.fingerprint) not in known]
+    rest = [
+        one for one in found if one.path not in asked.exclude and (one.type, one.fingerprint) not in known
+    ]
     results = (*certain, *rest)[:limit]
+    return Relations(not results, results, index.skipped)
+
+
+def search(ws: Workspace, text: str, *, limit: int, stage: str | None = None) -> Relations:
+    """Documents and statements that hold words of a text, best first, weak ones too."""
+    index = replace(refresh(ws), records=Shelf(), history=Shelf())
+    query = make_query(*split_text(text))
+    asked = _Asked(ws, index, query, frozenset())
+    every = sum(len(part.index) for part in asked.parts)
+    ranking = rank(query, asked.indexes, asked.title, asked.group, limit=every if stage else limit)
+    hits = (hit for hit in ranking.hits if stage in {None, asked.place(hit.index, hit.passage).stage})
+    results = tuple(asked.related(hit) for hit in islice(hits, limit))
     return Relations(not results, results, index.skipped)
 
 

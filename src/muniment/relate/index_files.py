@@ -98,9 +98,7 @@ def problems(shelf: Shelf) -> tuple[Problem, ...]:
     return tuple(sorted(Problem(*row) for row in rows))
 
 
-def _addition(
-    name: str, data: bytes | Problem, key: str, signature: tuple[int, ...], kind: Kind
-) -> Addition:
+def _addition(name: str, data: bytes | Problem, key: str, signature: tuple[int, ...], kind: Kind) -> Addition:
     if isinstance(data, Problem):
         return Addition(name, key, _Facts(signature, (data,)).to_json(), ((),) * kind.parts)
     passages, found = kind.read(name, data)

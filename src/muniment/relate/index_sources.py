@@ -74,7 +74,9 @@ def subjects(ws: Workspace) -> Iterator[SubjectText]:
             names=(name, *subject.aliases),
             titles=tuple(
                 dict.fromkeys(
-                    str(entry.data["title"]) for entry in reversed(subject.findings) if entry.data.get("title")
+                    str(entry.data["title"])
+                    for entry in reversed(subject.findings)
+                    if entry.data.get("title")
                 )
             ),
             reasons=tuple(str(entry.data["reason"]) for entry in decided),

@@ -116,7 +116,9 @@ def build(counted: Iterable[tuple[Counter[str], Counter[str]]]) -> Inverted:
     return _pack(found, titles, bodies)
 
 
-def revise(old: Inverted, keep: Sequence[int], counted: Iterable[tuple[Counter[str], Counter[str]]]) -> Inverted:
+def revise(
+    old: Inverted, keep: Sequence[int], counted: Iterable[tuple[Counter[str], Counter[str]]]
+) -> Inverted:
     """The index of some passages of `old` (in the order of `keep`), then new ones; counts nothing again."""
     number_of = [-1] * len(old)
     for new, was in enumerate(keep):

@@ -1,4 +1,4 @@
-"""What can be found, as passages: parts of documents, single statements, findings, subjects, commits. Pure."""
+"""What can be found, as passages: parts of documents, statements, findings, subjects, commits. Pure."""
 
 from __future__ import annotations
 
@@ -51,7 +51,16 @@ class Place:
 
     def to_json(self) -> bytes:
         """One line of JSON."""
-        row = [self.type, self.path, self.line, self.title, self.stage, self.status, self.commit, self.fingerprint]
+        row = [
+            self.type,
+            self.path,
+            self.line,
+            self.title,
+            self.stage,
+            self.status,
+            self.commit,
+            self.fingerprint,
+        ]
         return json.dumps(row, separators=(",", ":")).encode()
 
     @classmethod
@@ -82,7 +91,11 @@ def of_document(document: Document) -> Iterator[Passage]:
     size = 0
     parts: list[tuple[int, Counter[str]]] = []
     for section in document.sections:
-        counted = terms(section.text) if section.title == document.title else terms(f"{section.title}\n{section.text}")
+        counted = (
+            terms(section.text)
+            if section.title == document.title
+            else terms(f"{section.title}\n{section.text}")
+        )
         if size >= PART_TERMS:
             parts.append((line, body))
             body, line, size = Counter(), section.line, 0
@@ -96,7 +109,9 @@ def of_document(document: Document) -> Iterator[Passage]:
         parts = [(document.line, whole)]
     for first, counted in parts:
         if counted or title:
-            place = Place("doc", document.path, first, document.title, document.stage, document.stage.standing)
+            place = Place(
+                "doc", document.path, first, document.title, document.stage, document.stage.standing
+            )
             yield Passage(place, title, counted)
 
 
@@ -201,7 +216,9 @@ def of_commit(oid: str, message: str, paths: Iterable[str], layout: Layout) -> P
         return None
     subject, _, body = message[:MESSAGE_CHARS].partition("\n")
     named = [path for path in touched if not is_record(path, layout)][:PATHS_SHOWN]
-    place = Place("commit", named[0] if named else "", 0, subject.strip(), Stage.HISTORY, Standing.LANDED, oid)
+    place = Place(
+        "commit", named[0] if named else "", 0, subject.strip(), Stage.HISTORY, Standing.LANDED, oid
+    )
     words = "\n".join((_TRAILER.sub("", body), *(path.replace("/", " ") for path in named)))
     return Passage(place, terms(subject), terms(words))
 

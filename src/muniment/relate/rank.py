@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
+from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
 from muniment.relate.inverted import Inverted
-from muniment.relate.text import fold, terms
+from muniment.relate.text import fold, spellings, terms
 
 K1 = 1.2
 TITLE_WEIGHT = 3.0
@@ -40,6 +41,7 @@ DUPLICATE_SHARE = 0.25
 RELATED_SHARE = 0.18
 NOTHING_SHARE = 0.12
 NEARLY_AS_GOOD = 0.80
+WEAK_SHARE = 0.50
 SAME_TITLE = 0.98
 
 
@@ -51,6 +53,10 @@ class Verdict(StrEnum):
     WEAK = "weak"
 
 
+_AT_MOST = {Verdict.DUPLICATE: 1.0, Verdict.RELATED: DUPLICATE_AT, Verdict.WEAK: RELATED_AT}
+"""Sureness never says more than the verdict."""
+
+
 @dataclass(frozen=True)
 class Query:
     """A text to find relatives of, counted once.
@@ -59,11 +65,18 @@ class Query:
         title: Its title, as written.
         in_title: Occurrences of each term in the title.
         in_body: Occurrences of each term in the body.
+        text: Its body, as written.
     """
 
     title: str
     in_title: Counter[str]
     in_body: Counter[str]
+    text: str = ""
+
+    @cached_property
+    def spellings(self) -> Mapping[str, str]:
+        """Each term as the query first writes it."""
+        return spellings(f"{self.title}\n{self.text}")
 
     @cached_property
     def weights(self) -> Mapping[str, float]:
@@ -89,7 +102,8 @@ class Hit:
         share: The part of the query's own score that it reaches, 0 to about 1.
         sureness: The estimated chance that it is the same thing, 0 to 1; falls along a ranking.
         verdict: What that amounts to.
-        matched: The terms that made it match, strongest first.
+        matched: The words of the query that made it match, strongest first, at most `MATCHED_SHOWN`.
+        breadth: How many different terms matched.
     """
 
     index: int
@@ -98,6 +112,7 @@ class Hit:
     sureness: float
     verdict: Verdict
     matched: tuple[str, ...]
+    breadth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +125,8 @@ class Ranking:
 
 def make_query(title: str, text: str) -> Query:
     """Count a query's terms; at most `QUERY_CHARS` characters of each part are read."""
-    return Query(title[:QUERY_CHARS], terms(title[:QUERY_CHARS]), terms(text[:QUERY_CHARS]))
+    title, text = title[:QUERY_CHARS], text[:QUERY_CHARS]
+    return Query(title, terms(title), terms(text), text)
 
 
 def rank(
@@ -140,9 +156,11 @@ def rank(
         if group not in seen:
             seen.add(group)
             distinct.append((share, number, passage))
-    if not distinct:
-        return Ranking(abstained=True, hits=())
-    return _judged(query, indexes, title_of, distinct, strengths, limit)
+    candidates = [
+        _candidate(query, share, number, passage, title_of(number, passage) if place < FUZZY_POOL else "")
+        for place, (share, number, passage) in enumerate(distinct[: max(limit, FUZZY_POOL)])
+    ]
+    return _judged(query, indexes, candidates, strengths, limit)
 
 
 def _strengths(query: Query, indexes: Sequence[Inverted]) -> Mapping[str, float]:
@@ -164,7 +182,8 @@ def _strengths(query: Query, indexes: Sequence[Inverted]) -> Mapping[str, float]
 def _shares(query: Query, index: Inverted, strengths: Mapping[str, float]) -> dict[int, float]:
     """Each matching passage's BM25F score over the query's score against itself."""
     title_norms = [
-        TITLE_WEIGHT / (1 - TITLE_B + TITLE_B * length / index.average_title) for length in index.title_lengths
+        TITLE_WEIGHT / (1 - TITLE_B + TITLE_B * length / index.average_title)
+        for length in index.title_lengths
     ]
     body_norms = [1 / (1 - BODY_B + BODY_B * length / index.average_body) for length in index.body_lengths]
     scores: dict[int, float] = {}
@@ -189,68 +208,91 @@ def _own_score(query: Query, index: Inverted, strengths: Mapping[str, float]) ->
     return own or 1.0
 
 
+class _Candidate(NamedTuple):
+    """A passage of index `number` before its verdict; `sort` and `overlap`: its title's likeness, 0 to 1."""
+
+    share: float
+    number: int
+    passage: int
+    sort: float
+    overlap: float
+
+
+def _candidate(query: Query, share: float, number: int, passage: int, title: str) -> _Candidate:
+    folded = fold_title(title)
+    sort = fuzz.token_sort_ratio(query.folded_title, folded) / 100 if folded else 0.0
+    overlap = fuzz.token_set_ratio(query.folded_title, folded) / 100 if folded else 0.0
+    return _Candidate(share, number, passage, sort, overlap)
+
+
 def _judged(
     query: Query,
     indexes: Sequence[Inverted],
-    title_of: Callable[[int, int], str],
-    found: Sequence[tuple[float, int, int]],
+    candidates: Sequence[_Candidate],
     strengths: Mapping[str, float],
     limit: int,
 ) -> Ranking:
     """Re-order the first `FUZZY_POOL` by their titles' likeness too, and give each hit its verdict."""
-    most = found[0][0]
-    likeness = {
-        (number, passage): _likeness(query.folded_title, fold_title(title_of(number, passage)))
-        for _, number, passage in found[:FUZZY_POOL]
-    }
-
-    def blended(one: tuple[float, int, int]) -> float:
-        return one[0] / most + FUZZY_WEIGHT * likeness[one[1], one[2]][0]
-
-    ordered = [*sorted(found[:FUZZY_POOL], key=blended, reverse=True), *found[FUZZY_POOL:]]
+    if not candidates:
+        return Ranking(abstained=True, hits=())
+    most = candidates[0].share
+    pool = sorted(candidates[:FUZZY_POOL], key=lambda one: -(one.share / most + FUZZY_WEIGHT * one.sort))
+    ordered = (*pool, *candidates[FUZZY_POOL:])
     hits: list[Hit] = []
-    leaders: dict[int, float] = {}  # index → the share that makes another of it related too
-    for share, number, passage in ordered[:limit]:
-        sort, overlap = likeness.get((number, passage), (0.0, 0.0))
+    leaders: dict[int, float] = {}  # index number → the share that makes another of it related too
+    for one in ordered[:limit]:
         margin = lead = 0.0
-        if number not in leaders:  # the best of its index: how far ahead of the others of its kind is it?
-            others = [one[0] for one in ordered if one[1] == number and one[2] != passage]
-            margin = max(0.0, share - others[0]) / share if others else 1.0
-            lead = share - (others[8] if len(others) > 8 else 0.0)  # noqa: PLR2004 - the tenth
-        estimate = _estimate(share, margin, lead, overlap, sort, len(query.weights))
-        matched = _matched(indexes[number], passage, strengths)
-        near = estimate >= RELATED_AT or share >= leaders.get(number, math.inf)
-        leaders.setdefault(number, NEARLY_AS_GOOD * share if near else math.inf)
-        verdict = _verdict(estimate, share, sort, len(matched), len(query.weights), near=near)
-        hits.append(Hit(number, passage, share, estimate, verdict, matched[:MATCHED_SHOWN]))
+        if one.number not in leaders:
+            margin, lead = _ahead(one, ordered)
+        estimate = _estimate(one, margin, lead, len(query.weights))
+        near = estimate >= RELATED_AT or one.share >= leaders.get(one.number, math.inf)
+        leaders.setdefault(one.number, NEARLY_AS_GOOD * one.share if near else math.inf)
+        matched = _matched(indexes[one.number], one.passage, strengths)
+        verdict = _verdict(one, estimate, len(matched), len(query.weights), near=near)
+        words = tuple(dict.fromkeys(query.spellings.get(term, term) for term in matched))[:MATCHED_SHOWN]
+        sureness = min(estimate, _AT_MOST[verdict])
+        hits.append(Hit(one.number, one.passage, one.share, sureness, verdict, words, len(matched)))
     hits.sort(key=lambda hit: hit.verdict is not Verdict.DUPLICATE)
-    sureness = list(accumulate((hit.sureness for hit in hits), min))
-    lowered = (replace(hit, sureness=sure) for hit, sure in zip(hits, sureness, strict=True))
-    return Ranking(_nothing_sure(hits[0]), tuple(lowered))
+    falling = accumulate((hit.sureness for hit in hits), min)
+    lowered = tuple(replace(hit, sureness=sure) for hit, sure in zip(hits, falling, strict=True))
+    return Ranking(_nothing_sure(lowered[0], len(query.weights)), lowered)
 
 
-def _estimate(share: float, margin: float, lead: float, overlap: float, sort: float, size: int) -> float:
+def _ahead(best: _Candidate, ordered: Sequence[_Candidate]) -> tuple[float, float]:
+    """How far the best of an index is ahead of the next (over its own share), and of the tenth."""
+    others = [one.share for one in ordered if one.number == best.number and one.passage != best.passage]
+    margin = max(0.0, best.share - others[0]) / best.share if others else 1.0
+    return margin, best.share - (others[8] if len(others) > 8 else 0.0)  # noqa: PLR2004 - the tenth
+
+
+def _estimate(one: _Candidate, margin: float, lead: float, size: int) -> float:
     """The chance that a hit is the same thing, from a logistic fitted on duplicate bug reports.
 
-    `margin` is the distance to the next hit of its kind over its own share, `lead` that to the tenth, `overlap`
-    and `sort` the likeness of the titles, `size` the number of different terms in the query.
+    `size` is the number of different terms in the query.
     """
     length = math.log1p(size)
-    z = -4.031 - 2.518 * share + 5.131 * margin + 3.949 * lead + 2.186 * overlap + 1.875 * sort
-    z += -0.011 * length + 0.730 * share * length
+    z = -4.031 - 2.518 * one.share + 5.131 * margin + 3.949 * lead + 2.186 * one.overlap + 1.875 * one.sort
+    z += -0.011 * length + 0.730 * one.share * length
     return 1 / (1 + math.exp(-z))
 
 
-def _verdict(estimate: float, share: float, sort: float, matched: int, size: int, *, near: bool) -> Verdict:
-    if matched >= min(3, size) and share >= DUPLICATE_SHARE and (estimate >= DUPLICATE_AT or sort >= SAME_TITLE):
+def _verdict(one: _Candidate, estimate: float, matched: int, size: int, *, near: bool) -> Verdict:
+    same = estimate >= DUPLICATE_AT or one.sort >= SAME_TITLE
+    if same and matched >= min(3, size) and one.share >= DUPLICATE_SHARE:
         return Verdict.DUPLICATE
-    if matched >= min(2, size) and share >= RELATED_SHARE and near:
+    if near and matched >= min(2, size) and one.share >= RELATED_SHARE:
         return Verdict.RELATED
     return Verdict.WEAK
 
 
-def _nothing_sure(top: Hit) -> bool:
-    return top.verdict is Verdict.WEAK and (top.sureness < NOTHING_BELOW or top.share < NOTHING_SHARE)
+def _nothing_sure(top: Hit, size: int) -> bool:
+    few = top.breadth < min(2, size)
+    return top.verdict is Verdict.WEAK and (few or top.sureness < NOTHING_BELOW or top.share < NOTHING_SHARE)
+
+
+def worth_showing(hit: Hit, best: Hit) -> bool:
+    """Whether a hit behind the best one says anything: it is no weak one by a single or by stray words."""
+    return hit.verdict is not Verdict.WEAK or (hit.breadth > 1 and hit.share >= WEAK_SHARE * best.share)
 
 
 def _matched(index: Inverted, passage: int, strengths: Mapping[str, float]) -> tuple[str, ...]:
@@ -281,8 +323,3 @@ def fold_title(title: str) -> str:
     text = title[:FUZZY_CHARS]
     text = text if text.isascii() else fold(text)
     return " ".join("".join(letter if letter.isalnum() else " " for letter in text.casefold()).split())
-
-
-def _likeness(one: str, other: str) -> tuple[float, float]:
-    """How like two folded titles are: with all words, and leaving out words that only one has; 0 to 1."""
-    return fuzz.token_sort_ratio(one, other) / 100, fuzz.token_set_ratio(one, other) / 100

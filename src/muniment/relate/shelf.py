@@ -15,8 +15,11 @@ from zlib import crc32
 from muniment import __version__
 from muniment.relate.inverted import Inverted, build, revise
 from muniment.relate.passages import Passage, Place
+from muniment.relate.text import VERSION as TEXT_VERSION
 
-_VERSION = f"{__version__}/1"
+FORMAT = 1
+"""Raised with every change to the cached form or to what is read from a file."""
+_VERSION = f"{__version__} {FORMAT} {TEXT_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,9 @@ class Shelf:
         head = {
             "version": _VERSION,
             "facts": self.facts,
-            "sources": [[name, source.key, source.facts, source.counts] for name, source in self.sources.items()],
+            "sources": [
+                [name, source.key, source.facts, source.counts] for name, source in self.sources.items()
+            ],
             "blocks": [len(block) for block in blocks],
         }
         body = json.dumps(head, separators=(",", ":")).encode() + b"\n" + b"".join(blocks)

@@ -10,7 +10,10 @@ import re
 import unicodedata
 from collections import Counter
 from functools import lru_cache
+from typing import Final
 
+VERSION = 1
+"""Raised with every change to the terms that a text gives: cached indexes of another version are dropped."""
 MAX_CHARS = 1_000_000
 """Characters of one text that are read; what lies behind them can't match (callers say so)."""
 MAX_TERM = 64
@@ -25,20 +28,29 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"  # Han
 )
 # Vowel signs and joiners that belong to a word although `\w` leaves them out.
-_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff\u0f00-\u0fff\u1a00-\u1cff\u200c\u200d"
-_ACCENTS = re.compile("[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u00ad\u200b-\u200f\u2060\ufeff]")
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06ed"
+    "\u0900-\u0963\u0966-\u0dff\u0f00-\u0fff\u1a00-\u1cff\u200c\u200d"
+)
+_ACCENTS = re.compile(
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u00ad\u200b-\u200f\u2060\ufeff]"
+)
 _ASCII_WORD = re.compile(r"[A-Za-z0-9_]+")
 _WORD = re.compile(f"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])[\\w{_MARKS}])+")
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]")
+_VOWEL = re.compile("[aeiouy]")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9_]+")
 
-STOP_WORDS = frozenset(
-    """a about after again all also am an and any are aren as at be because been before being but by can cannot
-    could couldn did didn do does doesn doing don each etc for from further had hadn has hasn have haven having he
-    her here hers him his how i if in into is isn it its itself just ll may me might more most must my no nor not
-    now of off on once only or other our out over own please re s same she should shouldn so some such t than that
-    the their them then there these they this those through to too under until up us ve very was wasn we were weren
-    what when where which while who whom why will with won would wouldn yes yet you your""".split()
+STOP_WORDS: Final = frozenset(
+    """
+    a about after again all also am an and any are aren as at be because been before being but by can
+    cannot could couldn did didn do does doesn doing don each etc for from further had hadn has hasn
+    have haven having he her here hers him his how i if in into is isn it its itself just ll may me
+    might more most must my no nor not now of off on once only or other our out over own please re s
+    same she should shouldn so some such t than that the their them then there these they this those
+    through to too under until up us ve very was wasn we were weren what when where which while who whom
+    why will with won would wouldn yes yet you your
+    """.split()  # noqa: SIM905 - a list of words reads as one
 )
 
 
@@ -66,26 +78,51 @@ def split_word(word: str) -> tuple[str, ...]:
     """The terms of one folded word: pairs of an unspaced script, or the word whole plus its parts.
 
     >>> split_word("parseHTTPHeader_v2")
-    ('parsehttpheader_v2', 'parse', 'http', 'header', 'v', '2')
+    ('parsehttpheader_v2', 'pars', 'http', 'header')
     """
     if not word.isascii() and _UNSPACED_RUN.match(word):
         return tuple(word[at : at + 2] for at in range(len(word) - 1)) or (word,)
     whole = word.strip("_").casefold()[:MAX_TERM]
-    if whole in STOP_WORDS or not whole:
+    if whole in STOP_WORDS or not whole or (len(whole) == 1 and whole.isascii()):
         return ()
     if whole.isalpha() and (word.islower() or word[1:].islower() or word.isupper()):
-        return (stem(whole),) if len(whole) > 1 or not whole.isascii() else ()
-    parts = [stem(part.casefold()[:MAX_TERM]) for part in _PART.findall(word)]
-    kept = [part for part in dict.fromkeys(parts) if part not in STOP_WORDS]
-    return (whole,) if len(parts) < 2 else (whole, *(part for part in kept if part != whole))  # noqa: PLR2004
+        return (stem(whole),)
+    parts = [part.casefold()[:MAX_TERM] for part in _PART.findall(word)]
+    kept = (stem(part) for part in parts if len(part) > 1 and part not in STOP_WORDS)
+    return (whole,) if len(parts) == 1 else tuple(dict.fromkeys((whole, *kept)))
 
 
 def stem(word: str) -> str:
-    """An English plural's singular, roughly; any other word as it is."""
-    if len(word) < 4 or not word.endswith("s") or not word.isascii():  # noqa: PLR2004
+    """An English word without its commonest endings, roughly: merge, merges, merged, merging → merg.
+
+    A word of another language loses at most such an ending, the same one wherever it stands.
+    """
+    if len(word) < 4 or not word.isascii() or not word.isalpha():  # noqa: PLR2004
         return word
+    word = _singular(word)
+    for ending, instead in (("ation", "at"), ("ied", "y"), ("ing", ""), ("ed", "")):
+        root = word.removesuffix(ending)
+        if root != word and len(root) > 2 and _VOWEL.search(root) and root[-1] != "e":  # noqa: PLR2004
+            doubled = not instead and root[-1] == root[-2] and root[-1] not in "lsz"
+            return root[:-1] if doubled else root + instead
+    return word.removesuffix("e")
+
+
+def _singular(word: str) -> str:
     if word.endswith("ies") and len(word) > 4:  # noqa: PLR2004
         return word[:-3] + "y"
     if word.endswith(("sses", "shes", "ches", "xes")):
         return word[:-2]
-    return word if word.endswith(("ss", "us", "is")) else word[:-1]
+    return word if not word.endswith("s") or word.endswith(("ss", "us", "is")) else word[:-1]
+
+
+def spellings(text: str) -> dict[str, str]:
+    """Each term of a text → the word it stands for as first written, for showing what matched."""
+    found: dict[str, str] = {}
+    text = text[:MAX_CHARS]
+    for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(text if text.isascii() else fold(text)):
+        made = split_word(match[0])
+        for at, term in enumerate(made):
+            whole = at == 0 and not _UNSPACED_RUN.match(term)
+            found.setdefault(term, match[0].strip("_")[:MAX_TERM] if whole else term)
+    return found

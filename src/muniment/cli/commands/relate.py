@@ -29,7 +29,7 @@ MAX_TEXT = 16 * 1024 * 1024
 @click.option("--semantic", is_flag=True, help="Rank by meaning too (not in this version).")
 @json_option
 @pass_invocation
-def relate(
+def relate(  # noqa: PLR0917 - click passes options by name
     invocation: Invocation,
     text: str | None,
     file: str | None,
@@ -74,7 +74,9 @@ def _one(
     relations = index.relate(invocation.workspace, title, body, limit=limit)
     _warn(relations.skipped)
     if as_json:
-        output.emit_json({"abstained": relations.abstained, "results": [_result(one) for one in relations.results]})
+        output.emit_json(
+            {"abstained": relations.abstained, "results": [one.as_json() for one in relations.results]}
+        )
     else:
         output.emit(_lines(relations))
 
@@ -86,22 +88,6 @@ def _given(text: str | None, file: str | None) -> str:
     if given is None or not given.strip():
         raise UsageProblem("There is no text to relate.", "Give it as an argument, with --file F, or on `-`.")
     return given
-
-
-def _result(one: index.Related) -> dict[str, object]:
-    return {
-        "type": one.type,
-        "path": one.path,
-        "line": one.line,
-        "title": one.title,
-        "stage": one.stage,
-        "status": one.status,
-        "score": one.score,
-        "verdict": one.verdict,
-        "matched": list(one.matched),
-        "commit": one.commit,
-        "fingerprint": one.fingerprint,
-    }
 
 
 def _lines(relations: index.Relations) -> Iterator[str]:
