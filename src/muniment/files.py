@@ -99,10 +99,11 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def file_lock(path: Path, *, wait_seconds: float = 10.0) -> Iterator[None]:
+def file_lock(path: Path, *, wait_seconds: float = 10.0) -> Iterator[int]:
     """Hold an exclusive OS lock on `path` (created if absent, never deleted) for the block (G4).
 
-    The kernel drops the lock when the process ends, so a killed holder blocks nobody.
+    The kernel drops the lock when the process ends, so a killed holder blocks nobody. The block gets the
+    lock's file descriptor: a child that inherits it holds the lock as well, until it ends.
 
     Raises:
         Refused: Another process held it for `wait_seconds` seconds.
@@ -119,7 +120,7 @@ def file_lock(path: Path, *, wait_seconds: float = 10.0) -> Iterator[None]:
                     code="locked",
                 )
             time.sleep(0.02)
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)
 

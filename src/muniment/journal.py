@@ -103,6 +103,7 @@ class Journal:
         self._intent = self.folder / "intent.json"
         self._commit = self.folder / "commit"
         self._payload = self.folder / "payload"
+        self._dirty = self.folder / "dirty.json"
 
     @property
     def index(self) -> Path:
@@ -118,6 +119,11 @@ class Journal:
     def message(self) -> Path:
         """The commit message as hooks receive it."""
         return self.folder / "COMMIT_EDITMSG"
+
+    @property
+    def alive(self) -> Path:
+        """A lock that this run and every git and hook it starts hold; free once all of them have ended."""
+        return self.folder / "alive"
 
     def is_open(self) -> bool:
         """Whether an earlier run was killed in the middle of a step."""
@@ -169,10 +175,25 @@ class Journal:
         """Record the commit about to be published, before the branch moves."""
         atomic_write(self._commit, commit.encode("ascii"), mode=0o600)
 
+    def noted_at(self) -> int:
+        """When the commit was noted, by the file system's clock (nanoseconds)."""
+        return self._commit.stat().st_mtime_ns
+
     def noted_commit(self) -> Oid | None:
         """The commit recorded by `note_commit`, if the step came that far."""
         try:
             return Oid(self._commit.read_text("ascii"))
+        except FileNotFoundError:
+            return None
+
+    def note_dirty(self, paths: Iterable[str]) -> None:
+        """Record which paths had uncommitted changes before the repository's hooks ran."""
+        atomic_write(self._dirty, json.dumps(sorted(paths)).encode("ascii"), mode=0o600)
+
+    def noted_dirty(self) -> frozenset[str] | None:
+        """The paths recorded by `note_dirty`; None when no hook has run."""
+        try:
+            return frozenset(json.loads(self._dirty.read_bytes()))
         except FileNotFoundError:
             return None
 
@@ -250,7 +271,9 @@ class Journal:
     def discard(self) -> None:
         """Drop what a kill before `begin` was done, or during `finish`, left behind."""
         if not self.is_open() and self.folder.exists():
-            shutil.rmtree(self.folder)
+            for file in (self._commit, self._dirty):
+                file.unlink(missing_ok=True)
+            shutil.rmtree(self.folder, ignore_errors=True)  # what stays no longer counts
 
 
 def _intent(raw: dict[str, Any]) -> Intent:

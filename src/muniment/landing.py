@@ -5,17 +5,22 @@ The order matters more than anything else here; `docs/design/publish.md` has the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from muniment.errors import Refused, Unavailable
-from muniment.files import atomic_write
-from muniment.git import committing
+from muniment.files import atomic_write, file_lock
+from muniment.git import committing, locks
 from muniment.git import index as indexes
+from muniment.git.process import GitKilled
 from muniment.git.repo import GITLINK_MODE, Head, Oid, TreeEntry
+from muniment.git.worktree import read_worktree
 from muniment.journal import Intent, Journal, Wanted, current, sweep_temporary
+from muniment.targets import Written
 from muniment.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -41,9 +46,27 @@ def recover(ws: Workspace, journal: Journal) -> Settled:
     """Finish or undo the step that a killed run left open.
 
     Files alone go forward when each is still old or new. A step with a commit is complete exactly when
-    the branch has the commit. Anything else goes back to the exact old bytes.
+    the branch has the commit. Anything else goes back to the exact old bytes. A git or a hook of the killed
+    run may still be at work: its end is waited for.
+
+    Raises:
+        Refused: Such a process is still running, or the journal can't be read.
     """
     intent = journal.load()
+    try:
+        with file_lock(journal.alive):
+            return _recover(ws, journal, intent)
+    except Refused as refused:
+        if refused.code != "locked" or str(journal.alive) not in refused.message:
+            raise
+        raise Refused(
+            "A hook or git process of an interrupted muniment command is still running.",
+            "Wait for it to end, then run the command again.",
+            code="locked",
+        ) from refused
+
+
+def _recover(ws: Workspace, journal: Journal, intent: Intent) -> Settled:
     for path in intent.paths:
         sweep_temporary(ws.root / path)
     if intent.kind == "write":
@@ -52,9 +75,11 @@ def recover(ws: Workspace, journal: Journal) -> Settled:
             journal.finish()
             return Settled(intent.operation, "completed", None, intent.paths)
     elif commit := _landed(ws, journal, intent):
+        locks.drop_own(ws.repo, intent.ref, commit, journal.noted_at())
         _complete_index(ws, journal, intent, commit)
         journal.finish()
         return Settled(intent.operation, "completed", commit, intent.paths)
+    _drop_own_locks(ws, journal, intent)
     left = roll_back(ws, journal, intent)
     return Settled(intent.operation, "rolled-back", None, intent.paths, left)
 
@@ -63,15 +88,28 @@ def roll_back(
     ws: Workspace, journal: Journal, intent: Intent, hooked: Mapping[str, frozenset[str]] | None = None
 ) -> tuple[str, ...]:
     """Put every file back and close the journal; returns the paths left to a person's edit."""
-    _drop_own_lock(ws, journal)
     left = journal.write_back(intent, hooked)
+    _note_leftovers(ws, journal, intent)
     journal.finish()
     return left
 
 
-def _drop_own_lock(ws: Workspace, journal: Journal) -> None:
+def _note_leftovers(ws: Workspace, journal: Journal, intent: Intent) -> None:
+    """Remember what hooks left in other files, so that the next try doesn't take it for a person's work."""
+    before = journal.noted_dirty()
+    if before is None:
+        return
+    paths = committing.changed_by_user(ws.repo) - before - frozenset(intent.paths)
+    files = {path: read_worktree(ws.root / path) for path in paths}
+    Written(ws).remember({path: found[1] for path, found in files.items() if found})
+
+
+def _drop_own_locks(ws: Workspace, journal: Journal, intent: Intent) -> None:
+    """Release what a kill left locked by us, and nothing else."""
     if indexes.is_ours(ws.repo, journal.prepared):
         indexes.lock_file(ws.repo).unlink()
+    if commit := journal.noted_commit():
+        locks.drop_own(ws.repo, intent.ref, commit, journal.noted_at())
 
 
 def _landed(ws: Workspace, journal: Journal, intent: Intent) -> Oid | None:
@@ -119,6 +157,16 @@ def _complete_index(ws: Workspace, journal: Journal, intent: Intent, commit: Oid
         indexes.replace(repo, journal.prepared, behind, lambda: None)
 
 
+@contextmanager
+def _inherited(ws: Workspace, descriptor: int) -> Iterator[None]:
+    """Let the git and hook processes of the block hold a lock along with us (POSIX)."""
+    ws.repo.git.inherited = (descriptor,) if os.name == "posix" else ()
+    try:
+        yield
+    finally:
+        ws.repo.git.inherited = ()
+
+
 @dataclass(slots=True)
 class Work:
     """One commit being made.
@@ -151,11 +199,20 @@ class Work:
         intent = self.journal.begin(
             files, kind="commit", operation=self.operation, ref=self.ref, parent=self.head.commit or ""
         )
+        with file_lock(self.journal.alive) as descriptor, _inherited(self.ws, descriptor):
+            commit = self._after(intent, self._settled(intent, text))
+        self.journal.finish()
+        return commit
+
+    def _settled(self, intent: Intent, text: ClearedText) -> Oid:
+        """The commit, landed; or an error, with everything put back."""
         try:
             self.journal.write_forward(intent)
             commit, entries, message = self._build(intent, text)
             self._land(commit, entries, message)
         except BaseException as error:
+            if isinstance(error, GitKilled):
+                _drop_own_locks(self.ws, self.journal, intent)
             landed = _landed(self.ws, self.journal, intent)
             if landed is None:
                 roll_back(self.ws, self.journal, intent, self.hooked)
@@ -163,9 +220,7 @@ class Work:
             _complete_index(self.ws, self.journal, intent, landed)
             if not isinstance(error, Exception):
                 raise  # interrupted: the journal stays open, so that the next run learns of the commit
-            commit = landed
-        commit = self._after(intent, commit)
-        self.journal.finish()
+            return landed
         return commit
 
     def _build(self, intent: Intent, text: ClearedText) -> tuple[Oid, Entries, str]:
@@ -176,7 +231,7 @@ class Work:
         tree = indexes.write_tree(repo, journal.index)
         entries, message = dict(self.entries), text.text
         if committing.has_hooks(repo):
-            before = committing.changed_by_user(repo)
+            before = self._dirty_before()
             final = self._run_hooks(intent, tree)
             entries |= self._gate_extra(tree, final, before)
             tree = final
@@ -187,6 +242,12 @@ class Work:
         date = f"{int(self.ws.now().timestamp())} +0000"
         commit = committing.commit_tree(repo, tree, self.head.commit, journal.message, date)
         return commit, entries, message
+
+    def _dirty_before(self) -> frozenset[str]:
+        """Paths with a person's uncommitted changes; noted, so that hooks' doings can be told from them."""
+        before = committing.changed_by_user(self.ws.repo)
+        self.journal.note_dirty(before)
+        return before - Written(self.ws).unchanged(before)
 
     def _run_hooks(self, intent: Intent, tree: Oid) -> Oid:
         """Run the hooks before a commit in git's order; returns the tree they leave.
@@ -243,9 +304,8 @@ class Work:
         paths = committing.changed_paths(repo, tree, final)
         old = committing.tree_entries(repo, tree, paths)
         new = committing.tree_entries(repo, final, paths)
-        folders = tuple(path for path in before if path.endswith("/"))
         for path in paths:
-            if path in before or path.startswith(folders):
+            if path in before:
                 raise Refused(
                     f"A hook put your uncommitted change of {path} into Muniment's commit; {_BACK}.",
                     "Commit your own work first, or let the hook add only the files it was given.",

@@ -19,6 +19,7 @@ from muniment.errors import Refused
 from muniment.files import FileChange, file_lock
 from muniment.git import index as indexes
 from muniment.git.committing import require_identity, tidy_message
+from muniment.git.locks import ref_locks, wait_until_free
 from muniment.git.repo import EXECUTABLE_MODE, FILE_MODE, LINK_MODE, Head, Oid, TreeEntry
 from muniment.journal import Journal, Wanted, sweep_temporary
 from muniment.landing import Settled as Recovered
@@ -215,7 +216,7 @@ class Door:
                 "Switch to a branch first: git switch BRANCH, or git switch -c NEW-BRANCH",
                 code="detached-head",
             )
-        indexes.wait_until_free(repo)
+        wait_until_free(indexes.lock_file(repo), *ref_locks(repo, head.ref))
         require_identity(repo)
         targets.require_plain(self._ws, (change.path for change in changes))
         targets.require_clean(self._ws, [change.path for change in changes], allowed)

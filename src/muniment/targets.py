@@ -158,8 +158,18 @@ class Written:
         record[path] = [*(one for one in record.get(path, ()) if one != oid), oid][-_REMEMBERED:]
         self._save(record)
 
+    def unchanged(self, paths: Iterable[str]) -> frozenset[str]:
+        """Those of `paths` that hold just what was remembered for them."""
+        record = self._load()
+        found = {path: read_worktree(self._repo.root / path) for path in paths if path in record}
+        return frozenset(
+            path
+            for path, file in found.items()
+            if file is not None and blob_oid(file[1], self._repo.object_format) in record[path]
+        )
+
     def remember(self, files: Mapping[str, bytes | None]) -> None:
-        """Add what was just written."""
+        """Add what is about to be written, or what a hook left behind."""
         record = self._load()
         for path, data in files.items():
             if data is None:

@@ -98,8 +98,8 @@ def tree_entries(repo: Repository, tree: Oid, paths: Iterable[str]) -> Mapping[s
 
 
 def changed_by_user(repo: Repository) -> frozenset[str]:
-    """Paths with any uncommitted change, and (ending in `/`) folders that are untracked as a whole."""
-    options = ("--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=none")
+    """Every path with an uncommitted change, untracked files included."""
+    options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none")
     return frozenset(record[3:] for record in fields(repo.git.out("status", *options)))
 
 

@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from muniment.errors import Refused, Unavailable
+from muniment.errors import Unavailable
 from muniment.files import sync_folder
+from muniment.git.locks import PAUSE, WAIT_SECONDS, locked
 from muniment.git.objects import index_line, null_oid
 from muniment.git.process import encode, fields
 from muniment.git.program import DURABLE, QUIET
@@ -23,10 +24,6 @@ from muniment.git.repo import Oid, Repository, TreeEntry
 
 Entries = Mapping[str, TreeEntry | None]
 """Paths with the entry they get, or None to drop them."""
-
-WAIT_SECONDS = 1.0
-"""How long another process may hold `index.lock` before we refuse."""
-_PAUSE = 0.05
 
 
 def user_index(repo: Repository) -> Path:
@@ -118,27 +115,6 @@ def _others(repo: Repository, index: Path, entries: Entries) -> list[tuple[int, 
     return [(stage, entry) for stage, entry in _stages(repo, index) if entry.path not in entries]
 
 
-def wait_until_free(repo: Repository) -> None:
-    """Wait a bounded time for another process's index lock; it is never deleted.
-
-    Raises:
-        Refused: The lock is still there.
-    """
-    deadline = time.monotonic() + WAIT_SECONDS
-    while lock_file(repo).exists():
-        if time.monotonic() >= deadline:
-            raise _locked(repo)
-        time.sleep(_PAUSE)
-
-
-def _locked(repo: Repository) -> Refused:
-    return Refused(
-        f"Another git process holds {lock_file(repo)}; nothing was changed.",
-        "Wait for it to end. If none is running, a git process was killed: delete that file, then try again.",
-        code="index-locked",
-    )
-
-
 def replace(repo: Repository, prepared: Path, entries: Entries, act: Callable[[], None]) -> None:
     """Set `entries` in the user's index and run `act` while its lock is held, just before the new one shows.
 
@@ -158,8 +134,8 @@ def replace(repo: Repository, prepared: Path, entries: Entries, act: Callable[[]
                 break
             lock.unlink()
         if time.monotonic() >= deadline:
-            raise _locked(repo)
-        time.sleep(_PAUSE)
+            raise locked(lock)
+        time.sleep(PAUSE)
     try:
         act()
     except BaseException:

@@ -83,6 +83,16 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+class GitFailed(Unavailable):
+    """The git program failed where it should not have; the message names the command and git's reason."""
+
+    code = "git-failed"
+
+
+class GitKilled(GitFailed):
+    """A git process was killed, so it may have left its own lock files behind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ran:
     """What a git process answered: exit code, stdout, and stderr as text cut to a readable length."""
@@ -92,12 +102,6 @@ class Ran:
     err: str
 
 
-class GitFailed(Unavailable):
-    """The git program failed where it should not have; the message names the command and git's reason."""
-
-    code = "git-failed"
-
-
 class Git:
     """The git program bound to one folder and environment.
 
@@ -105,12 +109,14 @@ class Git:
         directory: Where git runs (`-C`).
         environ: The cleaned environment: what hooks, filters and signing programs receive.
         reading: The same for reads: no locks, no prompt, no fetch, no replace refs, literal paths.
+        inherited: File descriptors that acting children keep open, so that a lock outlives a killed parent.
     """
 
     def __init__(self, directory: Path, environ: Mapping[str, str]) -> None:
         self.directory = directory
         self.environ = clean_environment(environ)
         self.reading = {**self.environ, **_READING}
+        self.inherited: tuple[int, ...] = ()
 
     def run(
         self,
@@ -135,7 +141,12 @@ class Git:
             command = [part if isinstance(part, str) else decode(part) for part in command]
         try:
             done = subprocess.run(
-                command, input=stdin, capture_output=True, env={**base, **(env or {})}, check=False
+                command,
+                input=stdin,
+                capture_output=True,
+                env={**base, **(env or {})},
+                check=False,
+                pass_fds=self.inherited if acting else (),
             )
         except OSError as error:
             raise _not_started(error) from error
@@ -171,6 +182,8 @@ def _not_started(error: OSError) -> Unavailable:
 def failed(arguments: Sequence[str | bytes], done: Ran) -> GitFailed:
     """The error for a git command that failed where it should not have."""
     name = next((part for part in arguments if isinstance(part, str) and part[:1] != "-"), "")
+    if done.code < 0:
+        return GitKilled(f"git {name} was killed by signal {-done.code}.", "Run the command again.")
     missing = "missing object" in done.err or "unable to read" in done.err or "bad object" in done.err
     kind = MissingObjectFailed if missing else GitFailed
     return kind(f"git {name} failed: {done.err or f'exit code {done.code}'}")

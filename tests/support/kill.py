@@ -1,0 +1,79 @@
+"""Kill a real run at its k-th change of a file, for every k: write, rename, link, fsync, unlink, mkdir, …"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+_SHIM = Path(__file__).with_name("kill_shim.c")
+_SERVER = Path(__file__).with_name("kill_server.py")
+_PROJECT = _SHIM.parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Killer:
+    """A warm process that runs scenarios (`module:function`, called with a folder) until the k-th change."""
+
+    process: subprocess.Popen[str]
+    counter: Path
+    log: Path
+
+    def run(self, scenario: str, folder: Path, *, limit: int = 0, alone: bool = False) -> bool:
+        """Run to the end or to the kill; True when it was killed. `alone`: only the one process dies."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{limit} {int(alone)} {scenario} {folder}\n")
+        self.process.stdin.flush()
+        status = int(self.process.stdout.readline())
+        if os.WIFSIGNALED(status):
+            assert os.WTERMSIG(status) == signal.SIGKILL
+            return True
+        if os.WEXITSTATUS(status) and not alone:
+            raise AssertionError(self.log.read_text()[-3000:])
+        return False
+
+    @property
+    def count(self) -> int:
+        """Changes counted in the latest run."""
+        return int(struct.unpack("l", self.counter.read_bytes()[:8])[0])
+
+
+@contextmanager
+def killer(folder: Path) -> Iterator[Killer]:
+    """Compile the shim and start the server; skips the test where that is impossible."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None or not sys.platform.startswith("linux"):
+        pytest.skip("killing at every write needs Linux and a C compiler")
+    shim, counter, log = folder / "shim.so", folder / "counter", folder / "log"
+    subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", shim, _SHIM, "-ldl"], check=True)
+    counter.write_bytes(struct.pack("lll", 0, 0, 0))
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": str(shim),
+        "KILL_COUNTER": str(counter),
+        "PYTHONPATH": str(_PROJECT),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    with log.open("w") as stream:
+        process = subprocess.Popen(
+            [sys.executable, str(_SERVER), str(counter)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stream,
+            text=True,
+            env=environment,
+        )
+    try:
+        yield Killer(process, counter, log)
+    finally:
+        process.communicate()
