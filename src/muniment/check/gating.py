@@ -40,7 +40,6 @@ _MEANINGS = {
     "email": "an e-mail address",
     "name": "a known name",
     "secret": "a secret",
-    "undecodable": "bytes that are not UTF-8",
 }
 MAX_FRESH = 128 * 1024
 """Committed bytes looked at for the first time in one run; what is left is counted in a note."""
@@ -54,7 +53,9 @@ def added(context: Context) -> Iterator[Finding]:
     gate = _gate(context)
     for path, data, old in changed:
         for found in gate.inspect(path, data, old):
-            yield _problem(found)
+            # That an owned file is not UTF-8 is said by the rule for its kind.
+            if found.kind != "undecodable" or context.owned.kind(path) is Kind.GATED:
+                yield _problem(found)
 
 
 def committed(context: Context) -> Iterator[Finding]:
@@ -126,7 +127,7 @@ class _Known:
     def judge(self, path: str, oid: str, data: bytes | None) -> list[tuple[int, str]]:
         """Look at a blob, and remember what was found in it."""
         seen = self.gate.inspect(path, data, b"") if data is not None else ()
-        found = sorted({(one.line, one.kind) for one in seen})
+        found = sorted({(one.line, one.kind) for one in seen if one.kind in _MEANINGS})
         self._found[oid] = found
         self._fresh = True
         return found

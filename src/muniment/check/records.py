@@ -8,6 +8,7 @@ from muniment.check.context import Context
 from muniment.check.findings import Finding, Note, Unknown
 from muniment.check.paths import Kind
 from muniment.errors import Problem
+from muniment.git.repo import Oid
 
 _LEDGER = (Kind.LEDGER, Kind.SEALED)
 
@@ -50,24 +51,27 @@ def ledger_history(context: Context) -> Iterator[Finding]:
 
     path = context.ws.config.ledger_path
     held = Ledger(path, context.ledger, context.snapshot.read(path))
-    bases = list(dict.fromkeys(_bases(context)))
-    for against in bases:
+    for against, tip in dict.fromkeys(_histories(context, context.scope.tip)):
         try:
-            for fault in removed(context.ws, held, against, context.scope.tip):
+            for fault in removed(context.ws, held, against, tip):
                 yield fault.problem()
         except CutOff as error:
             yield Unknown("removed", error.message, error.settle)
 
 
-def _bases(context: Context) -> Iterator[str]:
-    """The commits to start from: the range's start, or the upstream default branch, else HEAD itself."""
+def _histories(context: Context, tip: Oid) -> Iterator[tuple[str, Oid]]:
+    """Start and end of each stretch of history that the ledger must hold.
+
+    From the range's start, or the upstream default branch, else HEAD itself; and during a merge also from
+    where the other side left.
+    """
     if context.scope.mode == "range":
-        yield context.scope.named[0]
+        yield context.scope.named[0], tip
         return
-    yield context.upstream or str(context.scope.tip)
+    yield context.upstream or str(tip), tip
     merging = context.ws.repo.resolve("MERGE_HEAD")
     if merging:
-        yield str(merging)
+        yield str(tip), merging
 
 
 def reports(context: Context) -> Iterator[Finding]:

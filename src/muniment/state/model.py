@@ -138,7 +138,7 @@ def build(
         words = "is no mapping" if not isinstance(root, dict) else "has no whole-number `schema_version`"
         return None, (Problem(path, document.line("schema_version"), "state-shape", f"The state {words}."),)
     shape = {"items": dict, "sources": dict, "lease": dict, "last_run": dict}
-    wrong = [name for name, kind in shape.items() if not isinstance(root.get(name) or {}, kind)]
+    wrong = [name for name, kind in shape.items() if not isinstance(root.get(name), kind | None)]
     if wrong:
         name = wrong[0]
         return None, (Problem(path, document.line(name), "state-shape", f"`{name}` is no mapping."),)
