@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import random
+
 import mdformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muniment import markdown, quoting
-from tests.support.markdown_text import hostile_text, prettier, prettier_missing
+from tests.support.markdown_text import ALPHABET, hostile_text, prettier, prettier_missing
 
 
 @settings(max_examples=300)
 @given(hostile_text())
 def test_inline_text__reads_as_the_text_wherever_it_stands(text: str) -> None:
-    expected = quoting.visible(" ".join(text.split()))
+    expected = quoting.phrase_reading(text)
+    assert expected.replace(" ", "") == quoting.visible(" ".join(text.split())).replace(" ", "")
     shown = quoting.inline_text(text)
     assert "\n" not in shown
     assert "\r" not in shown
@@ -31,10 +34,10 @@ def test_inline_text__reads_as_the_text_wherever_it_stands(text: str) -> None:
 @settings(max_examples=300)
 @given(hostile_text())
 def test_phrase__is_a_fixed_point_of_mdformat(text: str) -> None:
-    document = f"- **R1** — {quoting.phrase(text)} · state {quoting.code_text('a:' + text)}\n"
+    document = item_line(text)
     assert mdformat.text(document) == document
     (leaf,) = markdown.leaves(document)
-    assert leaf.text.startswith(f"R1 — {quoting.visible(' '.join(text.split()))}".rstrip())
+    assert leaf.text.startswith(f"R1 — {quoting.phrase_reading(text)}".rstrip())
 
 
 @settings(max_examples=300)
@@ -96,14 +99,23 @@ def test_link_target__refuses_what_a_click_should_not_open(url: str) -> None:
 
 @pytest.mark.skipif(bool(prettier_missing()), reason=prettier_missing() or "prettier is there")
 def test_every_form__is_a_fixed_point_of_prettier() -> None:
-    texts = [hostile_text().example() for _ in range(0)] + HOSTILE
+    pieces = random.Random(20261130)
+    drawn = ["".join(pieces.choices(ALPHABET, k=pieces.randint(1, 14))) for _ in range(300)]
     documents = [
-        f"- **R1** — {quoting.phrase(text)} · state {quoting.code_text('a:' + text)}\n\n"
+        item_line(text)
+        + "\n"
         + "\n".join(f"  {line}".rstrip() for line in quoting.untrusted_block(text).split("\n"))
         + "\n"
-        for text in texts
+        for text in (*HOSTILE, *drawn)
     ]
-    assert prettier(documents) == documents
+    for document, formatted in zip(documents, prettier(documents), strict=True):
+        assert formatted == document
+
+
+def item_line(text: str) -> str:
+    """A line as the plan writes it."""
+    title = quoting.phrase(text) or "(untitled)"
+    return f"- **R1** — {title} · state {quoting.code_text('a:' + text)}\n"
 
 
 HOSTILE = [
@@ -123,4 +135,5 @@ HOSTILE = [
     "100) x",
     "!\n! [x]",
     "a  b   c\ttab",
+    "a [b] c [d](e) [f]: g [h [i]] [j][k] <<l> <<<m>> << n",
 ]

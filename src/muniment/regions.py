@@ -265,24 +265,26 @@ def _place(text: str, heading: str, regions: Sequence[Region]) -> _Place:
     """Where a block under this heading goes: after the last line of its section that isn't blank."""
     lines = markdown.lines_of(text)
     machine = [region for region in regions if region.name not in HUMAN]
-    marks = [
-        mark
-        for mark in markdown.headings(text)
-        if not any(region.line < mark.line < region.end_line for region in machine)
-    ]
-    position = next((n for n, mark in enumerate(marks) if _plain(mark.text) == _plain(heading)), None)
-    if position is None:
+    headings = markdown.headings(text)
+    marks = [mark for mark in headings if not _around(mark.line, machine)]
+    found = next((mark for mark in marks if _plain(mark.text) == _plain(heading)), None)
+    if found is None:
         end, level = len(lines), 2 if not marks or marks[0].level == 1 else marks[0].level
     else:
-        mark = marks[position]
-        level = mark.level
-        later = (other.line - 1 for other in marks[position + 1 :] if other.level <= level)
-        end = next(later, len(lines))
-        around = (region.end_line - 1 for region in regions if region.line < mark.line < region.end_line)
-        end = min((end, *around))
+        level = found.level
+        after = next((mark for mark in headings if mark.line > found.line and mark.level <= level), None)
+        end = after.line - 1 if after else len(lines)
+        closing = [region.end_line - 1 for region in _around(found.line, regions)]
+        opening = [region.line - 1 for region in _around(after.line, machine)] if after else []
+        end = min(end, *closing, *opening) if closing or opening else end
     while end and not lines[end - 1].strip(" \t\r\n\ufeff"):
         end -= 1
-    return _Place(position is not None, sum(map(len, lines[:end])), level)
+    return _Place(found is not None, sum(map(len, lines[:end])), level)
+
+
+def _around(line: int, regions: Iterable[Region]) -> list[Region]:
+    """The regions that a line lies in."""
+    return [region for region in regions if region.line < line < region.end_line]
 
 
 def _insert(text: str, offset: int, words: str) -> tuple[str, int]:
@@ -319,7 +321,7 @@ def _salvaged(leaf: Leaf) -> str:
         longest = max((len(run) for run in re.findall("`+", leaf.text)), default=0)
         fence = "`" * max(3, longest + 1)
         return f"{fence}{'html' if leaf.kind == 'html' else 'text'}\n{leaf.text}\n{fence}"
-    bullet = "- " + " ".join(leaf.raw.split())
+    bullet = "- " + re.sub(r"[ \t\r\n]+", " ", leaf.raw)
     read = markdown.leaves(bullet)
     same = len(read) == 1 and (read[0].kind, read[0].text, read[0].path) == ("p", leaf.text, ("ul", "li*"))
     return bullet if same else "- " + inline_text(leaf.text.replace("\x1f", " "))
@@ -338,7 +340,7 @@ def _markers(text: str, names: Collection[str]) -> list[_Marker]:
         return []
     starts = markdown.html_starts(text)
     found = []
-    position = line = 0
+    position, line = (1 if text.startswith("\ufeff") else 0), 0
     for match in candidates:
         start = match.start("marker")
         if start not in starts:

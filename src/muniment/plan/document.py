@@ -163,7 +163,7 @@ def _plan_line(chunk: str) -> PlanLine | None:
 def render_item(item: Item) -> Rendered:
     """One item's list item: its line, then its quote in an untrusted block."""
     title = phrase(item.title) or "(untitled)"
-    read = quoting.visible(" ".join(item.title.split())) or "(untitled)"
+    read = quoting.phrase_reading(item.title) or "(untitled)"
     target = link_target(item.origin)
     key, source, category = (code_text(text) for text in (item.key, item.source, item.category))
     parts = [f"- **R{item.number}** — {title}", f"state {key}", f"source {source}"]
@@ -261,8 +261,8 @@ def _questions(items: Sequence[Item]) -> list[Rendered]:
 
 def render_question(item: Item) -> Rendered:
     """What is to be asked about one item, as a bullet."""
-    about = f"R{item.number} ({code_text(item.key)}, {phrase(item.title) or 'untitled'})"
-    return _bullet(f"Question on {about}: {phrase(item.question)}")
+    about = f"Question on R{item.number}, {code_text(item.key)} — {phrase(item.title) or '(untitled)'}"
+    return _bullet(f"{about} — {phrase(item.question, after='')}")
 
 
 def _sources(items: Sequence[Item], sources: Sequence[str]) -> list[Rendered]:
