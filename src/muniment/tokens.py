@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from muniment import approval
@@ -27,14 +27,18 @@ def issue(
     ws: Workspace,
     proposal: Proposal,
     *,
+    at: datetime | None = None,
     options: dict[str, str] | None = None,
     terminal: bool = False,
 ) -> Token:
-    """Mint a token for a proposal and keep it; old ones are cleared away."""
+    """Mint a token for a proposal and keep it; old ones are cleared away.
+
+    `at` is the time that the proposal was derived with, where it holds one; None for now.
+    """
     token = approval.mint(
         proposal,
         secret=ws.token_hex(approval.TOKEN_BYTES),
-        at=ws.now(),
+        at=at or ws.now(),
         actor=ws.actor,
         options=options,
         terminal=terminal,
@@ -80,6 +84,16 @@ def refusal(answer: Answer, again: str) -> Refused:
     if answer.finding in {Finding.UNKNOWN, Finding.OTHER_KIND}:
         code = "unknown-token"
     return Refused(f"{answer.message} Nothing was written.", f"Preview again: {again}", code=code)
+
+
+def gone(error: MunimentError, again: str) -> Refused:
+    """The error for a proposal that can't even be derived any more: something it needs has changed."""
+    return Refused(
+        f"Changed since the preview: {error.message} Nothing was written.",
+        f"Preview again: {again}",
+        code="stale-token",
+        problems=error.problems,
+    )
 
 
 def spend(ws: Workspace, token: Token, commit: str | None) -> None:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 
 from muniment import approval, authority, publish, tokens
 from muniment.approval import Token
-from muniment.errors import Refused
+from muniment.errors import CheckFailed, Refused, UsageProblem
 from muniment.intake import landed
 from muniment.intake.derive import AppliedRow, Plan, RefusedRow, derive
 from muniment.workspace import Workspace, rfc3339
@@ -55,9 +55,9 @@ def preview(
         CheckFailed: No approved row, every one is refused, or the gate refuses what would be written.
         Refused: The ledger is not whole, or a target has uncommitted changes.
     """
-    dirty = tuple(include_dirty)
+    dirty, at = tuple(include_dirty), ws.now()
     with publish.open_door(ws) as door:
-        plan = derive(ws, batch, at=rfc3339(ws.now()), terminal=terminal, include_dirty=dirty)
+        plan = derive(ws, batch, at=rfc3339(at), terminal=terminal, include_dirty=dirty)
         door.clear(plan.changes)
     options = {
         "batch": plan.batch,
@@ -66,7 +66,9 @@ def preview(
         "applied": json.dumps([asdict(row) for row in plan.rows]),
         "refused": json.dumps([asdict(row) for row in plan.refused]),
     }
-    return Previewed(plan, tokens.issue(ws, plan.proposal, options=options, terminal=plan.needs_terminal))
+    return Previewed(
+        plan, tokens.issue(ws, plan.proposal, at=at, options=options, terminal=plan.needs_terminal)
+    )
 
 
 def confirm(ws: Workspace, word: str, *, terminal: bool) -> Done:
@@ -90,7 +92,12 @@ def confirm(ws: Workspace, word: str, *, terminal: bool) -> Done:
 def _act(ws: Workspace, door: publish.Door, token: Token) -> str:
     options = token.options
     dirty = frozenset(path for path in options["include_dirty"].split("\n") if path)
-    plan = derive(ws, options["batch"], at=rfc3339(token.at), terminal=token.terminal, include_dirty=dirty)
+    try:
+        plan = derive(
+            ws, options["batch"], at=rfc3339(token.at), terminal=token.terminal, include_dirty=dirty
+        )
+    except (CheckFailed, UsageProblem) as error:
+        raise tokens.gone(error, AGAIN) from error
     answer = approval.matches(token, plan.proposal)
     if not answer.good:
         raise tokens.refusal(answer, AGAIN)

@@ -117,9 +117,9 @@ def read(ws: Workspace, name: str | None) -> Situation:
         Refused: The ledger is not whole.
         UsageProblem, Unavailable: There is no such batch, or a file can't be read.
     """
-    loaded = batches.load(ws, name)
     ledger = store.load(ws)
     ledger.require_whole()
+    loaded = batches.load(ws, name, ledger)
     reader = Reader(ws)
     reports: dict[str, Report] = {}
     for path in loaded.batch.reports:

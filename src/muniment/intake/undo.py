@@ -90,9 +90,9 @@ def preview(
         CheckFailed: There is nothing to undo.
         Refused: A later edit overlaps, a target is dirty, the ledger isn't whole, or no authority.
     """
-    dirty = tuple(include_dirty)
+    dirty, at = tuple(include_dirty), ws.now()
     with publish.open_door(ws) as door:
-        plan = derive(ws, rev, at=rfc3339(ws.now()), terminal=terminal, reason=reason, include_dirty=dirty)
+        plan = derive(ws, rev, at=rfc3339(at), terminal=terminal, reason=reason, include_dirty=dirty)
         door.clear(plan.changes)
     options = {
         "target": plan.target.id,
@@ -103,7 +103,7 @@ def preview(
     }
     channel = authority.channel_here(authority.rules(ws), at_terminal=terminal)
     return Previewed(
-        plan, tokens.issue(ws, plan.proposal, options=options, terminal=channel == authority.TERMINAL)
+        plan, tokens.issue(ws, plan.proposal, at=at, options=options, terminal=channel == authority.TERMINAL)
     )
 
 
@@ -135,14 +135,17 @@ def now(
 def _act(ws: Workspace, door: publish.Door, token: Token) -> str:
     options = token.options
     dirty = [path for path in options["include_dirty"].split("\n") if path]
-    plan = derive(
-        ws,
-        options["target"],
-        at=rfc3339(token.at),
-        terminal=token.terminal,
-        reason=options["reason"],
-        include_dirty=dirty,
-    )
+    try:
+        plan = derive(
+            ws,
+            options["target"],
+            at=rfc3339(token.at),
+            terminal=token.terminal,
+            reason=options["reason"],
+            include_dirty=dirty,
+        )
+    except (CheckFailed, UsageProblem) as error:
+        raise tokens.gone(error, AGAIN) from error
     answer = approval.matches(token, plan.proposal)
     if not answer.good:
         raise tokens.refusal(answer, AGAIN)
