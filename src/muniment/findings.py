@@ -233,14 +233,15 @@ def strings(value: Any, pointer: str = "") -> Iterable[tuple[str, str]]:
 
 
 def parse_report(
-    data: bytes, path: str, layers: Iterable[str]
+    data: bytes, path: str, layers: Iterable[str] | None
 ) -> tuple[Report | None, tuple[Problem, ...]]:
     """Read and check one report.
 
     Args:
         data: The file's bytes; the gate has already passed them.
         path: For messages.
-        layers: The target layers that a finding may name (`target_layers` of the settings).
+        layers: The target layers that a finding may name (`target_layers` of the settings); None for
+            any, for a copy that was checked when it was taken in.
 
     Returns:
         The report with its valid findings, or None when the report as a whole is refused; and every
@@ -256,7 +257,7 @@ def parse_report(
     if faults:
         return None, tuple(Problem(path, _line(data, f'"{key}"'), "report", text) for key, text in faults)
     report = _header(value)
-    return _with_findings(report, value["findings"], data, path, tuple(layers))
+    return _with_findings(report, value["findings"], data, path, None if layers is None else tuple(layers))
 
 
 def _header(value: Mapping[str, Any]) -> Report:
@@ -276,7 +277,7 @@ def _header(value: Mapping[str, Any]) -> Report:
 
 
 def _with_findings(
-    report: Report, items: list[Any], data: bytes, path: str, layers: tuple[str, ...]
+    report: Report, items: list[Any], data: bytes, path: str, layers: tuple[str, ...] | None
 ) -> tuple[Report, tuple[Problem, ...]]:
     kept: list[Finding] = []
     problems: list[Problem] = []
@@ -300,7 +301,8 @@ def _with_findings(
         finding = _finding(item)
         kept.append(finding)
         problems += [
-            Problem(path, line, "cut", f"{name}: {key} is cut to {LIMIT_TEXT} characters.") for key in finding.cut
+            Problem(path, line, "cut", f"{name}: {key} is cut to {LIMIT_TEXT} characters.")
+            for key in finding.cut
         ]
     return replace(report, findings=tuple(kept), invalid=invalid, bad_ids=wrong_ids), tuple(problems)
 

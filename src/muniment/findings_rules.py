@@ -18,6 +18,8 @@ LIMIT_TEXT = 2000
 """Longest excerpt or text field kept, in characters; cutting is said."""
 LIMIT_IDS = 10_000
 LIMIT_WORD = 200
+LIMIT_SHOWN = 20
+"""Longest wrong choice repeated in a message, in characters."""
 
 FINDING_KEYS = (
     "id",
@@ -33,7 +35,18 @@ FINDING_KEYS = (
     "proposed_improvement",
     "fingerprint",
 )
-REPORT_KEYS = ("schema", "bot", "version", "commit", "kind", "date", "window", "findings", "coverage", "weekly")
+REPORT_KEYS = (
+    "schema",
+    "bot",
+    "version",
+    "commit",
+    "kind",
+    "date",
+    "window",
+    "findings",
+    "coverage",
+    "weekly",
+)
 COVERAGE_KEYS = (
     "spaces",
     "exchanges",
@@ -64,7 +77,9 @@ def header_faults(value: Mapping[str, Any]) -> list[tuple[str, str]]:
         return [("schema", _schema_fault(value.get("schema")))]
     faults = [(key, f"The key {key} is missing.") for key in REPORT_KEYS[:-1] if key not in value]
     faults += [
-        (key, f"Unknown key {key[:60]!r}{suggestion(key, REPORT_KEYS)}.") for key in value if key not in REPORT_KEYS
+        (key, f"Unknown key {key[:60]!r}{suggestion(key, REPORT_KEYS)}.")
+        for key in value
+        if key not in REPORT_KEYS
     ]
     if not faults:
         faults = [(key, f"{key} {fault}.") for key, fault in _header_values(value) if fault]
@@ -139,11 +154,13 @@ def _members_fault(value: object, known: tuple[str, ...]) -> str:
 def _choice(value: object, allowed: tuple[str, ...]) -> str:
     if isinstance(value, str) and value in allowed:
         return ""
-    shown = f"not {value!r}{suggestion(value, allowed)}" if isinstance(value, str) and len(value) <= 20 else ""  # noqa: PLR2004
-    return f"must be {', '.join(allowed[:-1])} or {allowed[-1]}" + (f", {shown}" if shown else "")
+    short = isinstance(value, str) and len(value) <= LIMIT_SHOWN
+    shown = f", not {value!r}{suggestion(str(value), allowed)}" if short else ""
+    words = " or ".join(filter(None, (", ".join(allowed[:-1]), allowed[-1])))
+    return f"must be {words}{shown}"
 
 
-def finding_fault(item: object, layers: tuple[str, ...]) -> str:
+def finding_fault(item: object, layers: tuple[str, ...] | None) -> str:
     """Why a finding is dropped as invalid; empty when it is not. Message ids are judged by `bad_ids`."""
     if not isinstance(item, dict):
         return "it is not an object"
@@ -157,11 +174,11 @@ def finding_fault(item: object, layers: tuple[str, ...]) -> str:
     return next(faults, "") or _fingerprint_fault(item)
 
 
-def _finding_values(item: Mapping[str, Any], layers: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _finding_values(item: Mapping[str, Any], layers: tuple[str, ...] | None) -> Iterator[tuple[str, str]]:
     yield "id", key_fault("id", item["id"])
     for key, allowed in _CHOICES.items():
         yield key, _choice(item[key], allowed)
-    yield "target_layer", _choice(item["target_layer"], layers) if layers else "has no allowed value"
+    yield "target_layer", _layer_fault(item["target_layer"], layers)
     yield "confidence", _confidence_fault(item["confidence"])
     space = item["space"]
     good = isinstance(space, str) and 0 < len(space) <= LIMIT_WORD
@@ -170,6 +187,12 @@ def _finding_values(item: Mapping[str, Any], layers: tuple[str, ...]) -> Iterato
         yield key, "" if isinstance(item[key], str) else "must be text"
     yield "what_went_wrong", "" if item["what_went_wrong"].strip() else "must not be empty"
     yield "message_ids", "" if isinstance(item["message_ids"], list) else "must be a list"
+
+
+def _layer_fault(value: object, layers: tuple[str, ...] | None) -> str:
+    if layers is None:
+        return "" if isinstance(value, str) else "must be text"
+    return _choice(value, layers) if layers else "has no allowed value: the settings list no target_layers"
 
 
 def _confidence_fault(value: object) -> str:

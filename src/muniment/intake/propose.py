@@ -142,8 +142,8 @@ def decide(case: Case) -> Proposal:
 
 
 def place(line: RelatedLine) -> str:
-    """A related line as a target: PATH, PATH:LINE, or a commit's id where there is no file."""
-    if not line.path:
+    """A related line as a target: PATH, PATH:LINE, or the id of a commit."""
+    if line.type == "commit" or not line.path:
         return line.commit
     return f"{line.path}:{line.line}" if line.line else line.path
 

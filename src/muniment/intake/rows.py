@@ -10,11 +10,11 @@ How the parts of a row work together:
   `approved(row)` says which. `verified_by_decision` gives the verification that a decision implies.
 - A `duplicate`'s target is a ledger subject (a fingerprint), not a path: the finding's own when the ledger
   holds it already, another one when `alias` recognised it. Applying the latter records the alias entry.
-- `Decision.channel` and `.verified` as read from the file are claims, `file` and `claimed`; `authority.py`
-  judges what counts (`batches.standings` asks it), and remembers decisions by flag and terminal privately.
+- `Decision.channel` and `.verified` as read from the file are claims, `file` and `claimed`, unless a private
+  record of this clone (`records.py`) holds exactly this decision; `authority.py` judges what counts.
 - Nothing enters the ledger at intake. A batch's `finding` entries, of every row and of `Batch.suppressed`,
-  decided or not, are written by `apply` in the batch's commit with a stable `op`, so that a second apply
-  adds none of them twice. Recurrence counts those entries and the copies of reports not yet in the ledger.
+  decided or not, are written by `apply` in the batch's commit (`evidence.finding_drafts`) with a stable
+  `op`, so that a second apply adds none of them twice. Recurrence counts those entries and the copies of reports not yet in the ledger.
 """
 
 from __future__ import annotations

@@ -11,8 +11,11 @@ from collections.abc import Iterable, Sequence
 from muniment.errors import Refused
 from muniment.intake.rows import Row
 from muniment.intake.triage_file import Block, Line, TriageFile, parse, render_row
-from muniment.intake.triage_lines import DECISION_KEYS, fact_lines
+from muniment.intake.triage_lines import DECISION_KEYS, DIGEST, EARLIER, fact_lines
 from muniment.markdown import lines_of, newline_of
+from muniment.quoting import code_text
+
+_EMPTY = (("decision", ""), ("target", ""), ("reason", ""))
 
 
 def block_of(file: TriageFile, row: str, path: str) -> Block:
@@ -27,9 +30,19 @@ def block_of(file: TriageFile, row: str, path: str) -> Block:
 
 
 def set_facts(text: str, path: str, row: Row, folder: str) -> str:
-    """The file with one row's machine-written lines replaced by those of `row`."""
+    """The file with one row's machine-written lines replaced by those of `row`.
+
+    A decision that is there was about another reading of the row: its words are kept as lines `earlier`,
+    which decide nothing, and the row is undecided again.
+    """
     block = block_of(parse(text, path)[0], row.row, path)
-    return _replace(text, block.facts, fact_lines(row, folder))
+    text = _replace(text, block.facts, fact_lines(row, folder))
+    block = block_of(parse(text, path)[0], row.row, path)
+    if not block.decisions:
+        return _add_decision(text, block, [(DIGEST, code_text(row.digest)), *_EMPTY])
+    filled = [line for line in block.decisions if line.key != DIGEST and line.raw]
+    earlier = [(EARLIER, f"{line.key}: {line.raw}") for line in filled]
+    return _replace(text, block.decisions, [(DIGEST, code_text(row.digest)), *_EMPTY, *earlier])
 
 
 def set_decision(text: str, path: str, row: str, pairs: Sequence[tuple[str, str]]) -> str:
@@ -46,6 +59,11 @@ def set_decision(text: str, path: str, row: str, pairs: Sequence[tuple[str, str]
             raise Refused(f"Row {row} has {len(filled)} lines {key!r} ({places}).", "Keep one of them.")
     if block.decisions:
         return _replace(text, block.decisions, pairs)
+    return _add_decision(text, block, pairs)
+
+
+def _add_decision(text: str, block: Block, pairs: Sequence[tuple[str, str]]) -> str:
+    """The decision's list after a row's facts, where a person deleted it."""
     lines = lines_of(text)
     at = block.facts[-1].end
     newline = newline_of(text)

@@ -16,6 +16,8 @@ from muniment.findings import title_of
 from muniment.intake.rows import Action, Batch, Row, Suppressed
 from muniment.intake.triage_lines import (
     DECISION_KEYS,
+    DIGEST,
+    EARLIER,
     FACT_KEYS,
     LineError,
     fact_lines,
@@ -56,6 +58,8 @@ class Block:
     Attributes:
         row: The row's id as written.
         heading: Line of the heading above it; the line of its `row` item where there is none.
+        facts: The lines that Muniment writes.
+        decisions: The digest's line and the lines that people write.
     """
 
     row: str
@@ -66,7 +70,7 @@ class Block:
     def raw_facts(self) -> Mapping[str, Sequence[str]]:
         """Each fact key's raw values."""
         found: dict[str, list[str]] = {}
-        for line in self.facts:
+        for line in (*self.facts, *self.of(DIGEST)):
             found.setdefault(line.key, []).append(line.raw)
         return found
 
@@ -125,7 +129,7 @@ def render_row(row: Row, folder: str) -> str:
             *_quotes(row),
             render_facts(row, folder),
             "**Decision**",
-            "- decision:\n- target:\n- reason:",
+            f"- {DIGEST}: {code_text(row.digest)}\n- decision:\n- target:\n- reason:",
         )
     )
 
@@ -205,13 +209,13 @@ class _Reader:
             self._heading = 0
         if key in FACT_KEYS and self._open:
             self._open.facts.append(line)
-        elif key in DECISION_KEYS:
+        elif key in {DIGEST, *DECISION_KEYS}:
             self._decision(line)
         elif key in BATCH_KEYS and not self._open:
             self.head.setdefault(key, []).append(line.raw)
         elif key == "suppressed":
             self._suppressed(line)
-        elif self._open and " " not in key:
+        elif self._open and " " not in key and key != EARLIER:
             self._unknown(line)
 
     def _decision(self, line: Line) -> None:
@@ -228,7 +232,7 @@ class _Reader:
             self.problems.append(Problem(self.path, line.line, "triage-line", f"It can't be read: {error}."))
 
     def _unknown(self, line: Line) -> None:
-        near = suggestion(line.key, (*FACT_KEYS, *DECISION_KEYS))
+        near = suggestion(line.key, (*FACT_KEYS, DIGEST, *DECISION_KEYS))
         if near:
             said = f"Unknown line {line.key[:40]!r}{near}. It counts as none."
             self.problems.append(Problem(self.path, line.line, "triage-line", said))
@@ -310,9 +314,10 @@ def read_word(text: str) -> tuple[str, str]:
     return "", f"{text[:40]!r} is no action{near or '; use one of ' + ', '.join(words)}."
 
 
-def decision_lines(said: Said) -> list[tuple[str, str]]:
-    """The (key, value) pairs that record a decision made by flag or in the terminal."""
+def decision_lines(said: Said, digest: str) -> list[tuple[str, str]]:
+    """The (key, value) pairs that record a decision, by flag or in the terminal, about a row's reading."""
     pairs = [
+        (DIGEST, code_text(digest)),
         ("decision", said.word),
         ("target", code_text(said.target) if said.target else ""),
         ("reason", phrase(said.reason)),

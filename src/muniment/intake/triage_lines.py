@@ -31,9 +31,12 @@ FACT_KEYS = (
     "proposed",
     "if-real",
     "basis",
-    "digest",
 )
 """Lines that Muniment writes, in their order; the row's digest covers them."""
+DIGEST = "digest"
+"""The line above the decision that says which reading of the row it is for."""
+EARLIER = "earlier"
+"""What a decision about an earlier reading said; kept for people, read by nobody."""
 DECISION_KEYS = ("decision", "target", "reason", "layer", "text", "by")
 """Lines that people write; everything in them is theirs."""
 
@@ -94,7 +97,6 @@ def fact_lines(row: Row, folder: str) -> Iterator[tuple[str, str]]:
         yield "if-real", _proposal_text(row.if_real)
     if row.basis:
         yield "basis", ", ".join(code_text(entry) for entry in row.basis)
-    yield "digest", code_text(row.digest)
 
 
 def read_facts(facts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -102,13 +104,12 @@ def read_facts(facts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
 
     `facts` maps each key to the raw values of its lines. `finding` (the data) and `line` are not in it.
     """
-    for key in FACT_KEYS:
+    for key in (*FACT_KEYS, DIGEST):
         several = key in {"also", "related"}
         if len(facts.get(key, ())) > 1 and not several:
             raise LineError(f"it has {len(facts[key])} lines {key!r}; one is right")
-    missing = [
-        key for key in ("row", "finding", "value", "verified", "proposed", "digest") if key not in facts
-    ]
+    needed = ("row", "finding", "value", "verified", "proposed", DIGEST)
+    missing = [key for key in needed if key not in facts]
     if missing:
         raise LineError(f"the line {missing[0]!r} is missing")
     one = {key: values[0] for key, values in facts.items() if values}
@@ -126,7 +127,7 @@ def read_facts(facts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         "proposed": _read_proposal(one["proposed"]),
         "if_real": _read_proposal(one["if-real"]) if "if-real" in one else None,
         "basis": tuple(EntryId(entry) for entry in _codes(one.get("basis", ""))),
-        "digest": _code(one["digest"]),
+        "digest": _code(one[DIGEST]),
     }
 
 

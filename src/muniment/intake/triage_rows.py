@@ -131,7 +131,7 @@ def decide(row: Row, words: Said) -> Row | str:
 
 
 def default_target(row: Row, action: Action) -> str:
-    """What an override without a target means: the proposal's if it is the same action, else the first related.
+    """What an override without a target means: the proposal's if it fits, else the first related.
 
     A duplicate's target is the ledger subject that it was recognised under, if any.
     """

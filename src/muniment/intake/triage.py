@@ -1,0 +1,332 @@
+"""Verify and decide rows of a batch by command: the triage file changes, and nothing is applied (C8, C9).
+
+Every act edits the lines of the rows concerned and leaves all others byte for byte. What a command of this
+clone decided is noted privately as well (`records.py`); whether it counts is for `authority.py` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from muniment.errors import Refused, UsageProblem
+from muniment.files import FileChange
+from muniment.intake import batches, records, triage_edit
+from muniment.intake.batches import Loaded
+from muniment.intake.rows import Action, Row, Verdict, Verification, approved
+from muniment.intake.survey import Survey
+from muniment.intake.triage_file import APPROVE, DISMISS, Block, Said, decision_lines, parse, said
+from muniment.intake.triage_lines import normal
+from muniment.intake.triage_rows import decide
+from muniment.ledger import store
+from muniment.publish import Door, open_door
+from muniment.quoting import code_text
+from muniment.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What an act left behind.
+
+    Attributes:
+        loaded: The batch as it stands now.
+        rows: The ids of the rows that changed.
+        notes: What a person should know, one sentence each.
+    """
+
+    loaded: Loaded
+    rows: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A decision to record: `word` is `approve`, `dismiss` or an action's word."""
+
+    word: str
+    target: str = ""
+    reason: str = ""
+    layer: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A verification to record: kind, scope and layer as re-derived, empty for the judge's own."""
+
+    verdict: Verdict
+    reason: str
+    kind: str = ""
+    scope: str = ""
+    layer: str = ""
+
+
+def verify(ws: Workspace, batch: str | None, name: str, found: Verified) -> Done:
+    """Record whether a finding is real, and work its proposal out anew.
+
+    Args:
+        ws: The repository.
+        batch: The batch's id; None for the one that waits.
+        name: The row.
+        found: The verification; its reason is needed.
+
+    Raises:
+        UsageProblem: No such batch or row, an unknown layer, or no reason.
+        Refused: The row was edited by hand, or has been applied.
+    """
+    if not found.reason.strip():
+        raise UsageProblem("A verification needs a reason.", "Give --reason TEXT.")
+    _require_layer(ws, found.layer)
+    with _opened(ws, batch) as act:
+        row = act.row(name)
+        finding = row.finding
+        made = Verification(
+            found.verdict,
+            normal(found.reason),
+            normal(ws.actor),
+            found.kind or str(finding["kind"]),
+            found.scope or str(finding["scope"]),
+            found.layer or str(finding["target_layer"]),
+        )
+        fresh = act.survey.fill(replace(row, verify=made))
+        act.set_row(fresh)
+        return act.finish([fresh.row], channel=None)
+
+
+def choose(ws: Workspace, batch: str | None, names: Sequence[str], choice: Choice, channel: str) -> Done:
+    """Record one decision for each of some rows; all of them, or none.
+
+    Raises:
+        UsageProblem: No such row, a missing reason, or a needed target that nothing gives.
+        Refused: A row was edited by hand, has two decisions, or has been applied.
+    """
+    with _opened(ws, batch) as act:
+        for name in names:
+            row = act.row(name)
+            act.decide(row, _resolved(act, row, choice))
+        return act.finish([act.loaded.row(name).row for name in names], channel=channel)
+
+
+def approve_all(ws: Workspace, batch: str | None, channel: str, reason: str = "") -> Done:
+    """Approve every row that has neither a decision nor been dismissed or applied."""
+    with _opened(ws, batch) as act:
+        open_rows = [
+            row
+            for row in act.loaded.batch.rows
+            if row.decision is None and not row.dismissed and row.row not in act.applied
+        ]
+        done: list[str] = []
+        for row in open_rows:
+            fault = act.fault(row)
+            if fault:
+                act.notes.append(fault)
+                continue
+            act.decide(row, Choice(APPROVE, reason=reason))
+            done.append(row.row)
+        return act.finish(done, channel=channel)
+
+
+def edit(ws: Workspace, batch: str | None, name: str, change: Choice, channel: str) -> Done:
+    """Change the target, text or layer of a row's decision, approving it if it had none."""
+    if not (change.target or change.text or change.layer):
+        raise UsageProblem("Nothing to edit.", "Give --target, --text or --layer.")
+    with _opened(ws, batch) as act:
+        row = act.row(name)
+        _require_layer(ws, change.layer)
+        words = act.words(row)
+        before = Choice(words.word, words.target, words.reason, words.layer, words.text) if words else None
+        base = before if before and before.word != DISMISS else Choice(APPROVE)
+        merged = Choice(
+            base.word,
+            change.target or base.target,
+            change.reason or base.reason,
+            change.layer or base.layer,
+            change.text or base.text,
+        )
+        act.decide(row, _resolved(act, row, merged))
+        return act.finish([row.row], channel=channel)
+
+
+def confirm(ws: Workspace, batch: str | None, name: str, channel: str) -> Done:
+    """Take the decision that stands in the file as one's own, as it is (an uncommitted line, C9)."""
+    with _opened(ws, batch) as act:
+        row = act.row(name)
+        if row.decision is None:
+            raise UsageProblem(f"Row {row.row} has no decision to confirm.")
+        return act.finish([row.row], channel=channel)
+
+
+def refresh(ws: Workspace, batch: str | None, names: Sequence[str]) -> Done:
+    """Relate and propose anew, and put back rows that are gone; decisions about changed rows lapse."""
+    with _opened(ws, batch) as act:
+        done: list[str] = []
+        for row in act.loaded.batch.rows:
+            if (names and not {row.row, row.fingerprint} & set(names)) or row.row in act.applied:
+                continue
+            fresh = act.survey.fill(row)
+            if fresh.digest != row.digest or act.fault(row):
+                act.note_hand_edit(row)
+                act.set_row(fresh)
+                done.append(row.row)
+        if not names:
+            done += act.restore()
+        return act.finish(done, channel=None)
+
+
+class _Act:
+    """One change of one triage file, under the clone's lock."""
+
+    def __init__(self, ws: Workspace, door: Door, batch: str | None) -> None:
+        self.ws = ws
+        self.door = door
+        self.ledger = store.load(ws)
+        self.ledger.require_whole()
+        self.loaded = batches.load(ws, batch, self.ledger)
+        self.text = self.loaded.text
+        self.notes: list[str] = []
+        self.applied = batches.applied(self.ledger, self.loaded.batch.batch)
+        self._survey: Survey | None = None
+
+    @property
+    def survey(self) -> Survey:
+        """What the repository knows, looked at once and only when a proposal is worked out."""
+        if self._survey is None:
+            self._survey = Survey(self.ws, self.ledger, self.loaded.batch.batch, self.loaded.reports)
+        return self._survey
+
+    def row(self, name: str) -> Row:
+        """A row that may be changed."""
+        row = self.loaded.row(name)
+        fault = self.fault(row)
+        if fault:
+            raise Refused(fault, "Put its lines back, or run `muniment triage refresh`. Nothing was written.")
+        if row.row in self.applied:
+            raise Refused(
+                f"Row {row.row} has been applied; the ledger holds its decision.",
+                "To take it back: muniment undo.",
+                code="applied",
+            )
+        return row
+
+    def fault(self, row: Row) -> str:
+        """Why a row can't be decided as it stands in the file; empty when it can."""
+        for problem in self.loaded.problems:
+            named = problem.message.startswith(f"Row {row.row} ")
+            if named and problem.rule in {"triage-digest", "triage-twice"}:
+                return str(problem)
+        return ""
+
+    def note_hand_edit(self, row: Row) -> None:
+        """Say what a hand edit of the machine-written lines was, before they are written anew."""
+        if not self.fault(row):
+            return
+        blocks = [block for block in parse(self.text, self.loaded.path)[0].blocks if block.row == row.row]
+        for line in blocks[0].facts if blocks else ():
+            self.notes.append(
+                f"{self.loaded.path}:{line.line} was edited by hand or is old: {line.key}: {line.raw}"
+            )
+
+    def words(self, row: Row) -> Said | None:
+        """What the row's decision lines say now."""
+        blocks = [block for block in parse(self.text, self.loaded.path)[0].blocks if block.row == row.row]
+        return said(blocks[0], self.loaded.path)[0] if len(blocks) == 1 else None
+
+    def set_row(self, row: Row) -> None:
+        """Write a row's machine-written lines."""
+        if self.words(row) is not None:
+            self.notes.append(
+                f"Row {row.row} changed, so its decision counts as none; it is kept as lines `earlier`."
+            )
+        self.text = triage_edit.set_facts(self.text, self.loaded.path, row, self.loaded.folder)
+
+    def decide(self, row: Row, choice: Choice) -> None:
+        """Write a row's decision lines, after checking that they decide it."""
+        by = normal(self.ws.actor)
+        words = Said(
+            choice.word, choice.target, normal(choice.reason), choice.layer, normal(choice.text), by, 0
+        )
+        result = decide(row, words)
+        if isinstance(result, str):
+            raise UsageProblem(f"Row {row.row}: {result}", "See `muniment triage show`. Nothing was written.")
+        pairs = decision_lines(words, row.digest)
+        self.text = triage_edit.set_decision(self.text, self.loaded.path, row.row, pairs)
+
+    def restore(self) -> Iterator[str]:
+        """Put rows back whose section is gone, under the ids that they had."""
+        taken = {row.row for row in self.loaded.batch.rows}
+        taken |= {block.row for block in self.loaded.file.blocks}
+        number = 0
+        for path, finding in self.loaded.missing:
+            number += 1
+            while str(number) in taken:
+                number += 1
+            block = self._block_of(path, finding.id)
+            name = block.row if block else str(number)
+            bare = Row(name, finding.fingerprint, finding.as_json(), path)
+            row = self.survey.fill(bare, self.loaded.batch.rows)
+            if block:
+                self.set_row(row)
+            else:
+                self.text = triage_edit.append_row(self.text, row, self.loaded.folder)
+            taken.add(name)
+            yield name
+
+    def _block_of(self, report: str, native: str) -> Block | None:
+        """The one section of a row that can't be read but still names its finding."""
+        for block in self.loaded.file.blocks:
+            for line in block.of("finding"):
+                if code_text(report) in line.raw and line.raw.endswith(code_text(native)):
+                    return block
+        return None
+
+    def finish(self, rows: Iterable[str], *, channel: str | None) -> Done:
+        """Check, gate and write the file; note what was decided here."""
+        names = tuple(rows)
+        data = self.text.encode("utf-8")
+        loaded = batches.read(self.ws, self.loaded.path, data)
+        if data != self.loaded.data:
+            change = FileChange(self.loaded.path, data)
+            self.door.write(self.door.clear([change]), operation=f"triage:{loaded.batch.batch}")
+        if channel is not None:
+            decided = [row for row in loaded.batch.rows if row.row in names]
+            records.keep(self.ws, loaded.batch.batch, decided, channel)
+            loaded = batches.read(self.ws, self.loaded.path, data)
+        return Done(loaded, names, tuple(self.notes))
+
+
+@contextmanager
+def _opened(ws: Workspace, batch: str | None) -> Iterator[_Act]:
+    with open_door(ws) as door:
+        yield _Act(ws, door, batch)
+
+
+def _resolved(act: _Act, row: Row, choice: Choice) -> Choice:
+    """The choice with its target checked: a row's id or a fingerprint for a duplicate, else a file here."""
+    target = choice.target.strip()
+    if not target:
+        return choice
+    proposal = approved(row)
+    word = proposal.action.value if choice.word == APPROVE and proposal else choice.word
+    if word == Action.DUPLICATE.value:
+        named = act.loaded.batch.row(target)
+        if named is not None:
+            if named.row == row.row:
+                raise UsageProblem(f"Row {row.row} can't be a duplicate of itself.")
+            return replace(choice, target=named.fingerprint)
+        if act.ledger.view.subject(target).status != "unseen":
+            return replace(choice, target=target)
+    path, _, line = target.rpartition(":")
+    if not path or not line.isdigit():
+        path, line = target, ""
+    if act.ws.repo.resolve(target) is not None and not act.ws.path(path).exists():
+        return choice  # landed work that has no document: a commit
+    if not act.ws.path(path).is_file():
+        raise UsageProblem(f"There is no file {path[:200]!r} here.", "Give PATH or PATH:LINE of a document.")
+    return choice
+
+
+def _require_layer(ws: Workspace, layer: str) -> None:
+    if layer and layer not in ws.config.target_layers:
+        known = ", ".join(ws.config.target_layers)
+        raise UsageProblem(f"{layer[:60]!r} is no target layer.", f"Known: {known}.")
