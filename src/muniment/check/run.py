@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from muniment.check.context import Context, Scope
 from muniment.check.findings import Finding, Note, Outcome, Unknown
@@ -21,6 +22,20 @@ def check(ws: Workspace, paths: Sequence[str] = (), revisions: str | None = None
     if revisions is not None:
         return check_range(ws, revisions)
     return check_staged(ws) if staged else check_all(ws)
+
+
+def repository_path(ws: Workspace, directory: Path, given: str) -> str:
+    """A path as a person gave it in `directory`, relative to the repository; "." for the whole of it.
+
+    Raises:
+        UsageProblem: It leads outside the repository.
+    """
+    path = directory / given
+    place = path.resolve() if path.name in {"", ".."} else path.parent.resolve() / path.name
+    try:
+        return place.relative_to(ws.root.resolve()).as_posix()
+    except ValueError:
+        raise UsageProblem(f"{given!r} is not a path inside the repository.") from None
 
 
 def check_all(ws: Workspace) -> Outcome:

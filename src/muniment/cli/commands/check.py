@@ -64,6 +64,7 @@ def _outcome(
     from muniment.check import run  # noqa: PLC0415 - help and the quick way stay light
 
     workspace = invocation.workspace
+    paths = [run.repository_path(workspace, invocation.directory, path) for path in paths]
     if fix:
         from muniment.check.fix import mend  # noqa: PLC0415 - only for --fix
 
