@@ -317,7 +317,7 @@ def _inverse(
         base, back = _as_here(ws, path, new, present), _as_here(ws, path, old, present)
     except MunimentError as error:
         return [_overlap(path, 0, f"The text before the batch isn't in this clone: {error}")]
-    if present in (base, back):
+    if present == base or (present == back and present is not None):
         return _Result(back)
     if present is None:
         return _gone(ws, path, back)
