@@ -89,18 +89,18 @@ def _identifier(data: bytes, value: Any, path: str, gate: Gate) -> tuple[int, st
     for problem in gate.inspect(path, data, b""):
         return (
             problem.line,
-            f"The gate found {_what(problem)} (line {problem.line}, column {problem.column}).",
+            f"The gate found {what(problem)} (line {problem.line}, column {problem.column}).",
         )
     texts = dict.fromkeys(text for _, text in strings(value))
     if not gate.inspect_text("\n\n".join(texts), "report"):
         return None
     for pointer, text in strings(value):
         for problem in gate.inspect_text(text, "report"):
-            return 0, f"The gate found {_what(problem)} at {pointer}."
+            return 0, f"The gate found {what(problem)} at {pointer}."
     return 0, "The gate found an identifier in its texts."
 
 
-def _what(problem: GateProblem) -> str:
+def what(problem: GateProblem) -> str:
     """A problem's kind in words, never its value."""
     return str(problem).rsplit(": ", 1)[-1]
 

@@ -162,7 +162,7 @@ def _name_notes(ws: Workspace, taken: Iterable[_Taken], *, given: bool) -> list[
 def _take_in(ws: Workspace, door: Door, gate: Gate, judged: _Judgement) -> Outcome:
     ledger = store.load(ws)
     ledger.require_whole()
-    fresh, known, refused = _place(ws, ledger, judged.taken)
+    fresh, known, refused = _place(ws, ledger, gate, judged.taken)
     base = Outcome(
         None,
         None,
@@ -186,7 +186,7 @@ def _take_in(ws: Workspace, door: Door, gate: Gate, judged: _Judgement) -> Outco
 
 
 def _place(
-    ws: Workspace, ledger: store.Ledger, taken: Iterable[_Taken]
+    ws: Workspace, ledger: store.Ledger, gate: Gate, taken: Iterable[_Taken]
 ) -> tuple[dict[str, _Taken], list[str], list[RefusedReport]]:
     """Copies to make (and copies that no batch holds), copies that are known, and what has no free name."""
     covered = batches.covering(ws)
@@ -195,12 +195,16 @@ def _place(
     known: list[str] = []
     refused: list[RefusedReport] = []
     for one in taken:
-        same = next((path for path, other in fresh.items() if other.data == one.data), None)
-        copy = None if same else reports.place_copy(ws, one.report, one.data, fresh)
-        if same:
+        if any(other.report == one.report for other in fresh.values()):
             continue
+        copy = reports.place_copy(ws, one.report, one.data, fresh)
         if copy is None:
             refused.append(RefusedReport(one.origin, "Every name for its copy is taken by other content."))
+            continue
+        found = gate.inspect(copy.page, reports.page(one.report).encode("utf-8"), None)
+        if found:
+            said = f"The gate found {reports.what(found[0])} in its page (line {found[0].line})."
+            refused.append(RefusedReport(one.origin, said))
             continue
         if copy.known:
             known.append(copy.path)

@@ -196,7 +196,7 @@ def verified_by_decision(row: Row) -> Verification | None:
     real = row.decision.action is not Action.REJECT
     return Verification(
         Verdict.REAL if real else Verdict.NOT_REAL,
-        row.decision.reason,
+        f"Implied by the decision: {row.decision.action.value}.",
         row.decision.by,
         str(row.finding.get("kind", "")),
         str(row.finding.get("scope", "")),

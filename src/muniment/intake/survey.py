@@ -38,8 +38,11 @@ SHOWN = 6
 """Most related places shown on a row."""
 WEAK_SHOWN = 2
 """Of those, most that are hardly more than shared words."""
-ALIAS_SHARE = 0.35
-"""Least part of a finding's own weight that another slug's finding must share to be the same problem."""
+ALIAS_SHARE = 0.30
+"""Least part of a finding's own weight that another slug's finding must share to be the same problem.
+
+Together with the ranker's own threshold for duplicates; `docs/design/triage.md` says what was measured.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +250,7 @@ class Survey:
         layer = (row.verify.target_layer if row.verify else "") or str(row.finding["target_layer"])
         sightings = self._sightings.get(self.canonical(row.fingerprint), ())
         value = value_points(row.finding, layer, sightings, related)
-        value["running"] = normal(version.shown)
+        value["running"] = normal(version.shown.partition(";")[0])
         unclear: list[str] = []
 
         def answer(line: RelatedLine) -> Contained:
@@ -259,7 +262,7 @@ class Survey:
         case = Case(row.finding, row.verify, related, self.known(row), alias, answer, value)
         proposed, if_real = propose(case)
         if (if_real or proposed).check and not str(value["running"]).startswith("unknown"):
-            value["running"] = normal(f"unknown: {unclear[0]}")
+            value["running"] = normal(f"unknown: {unclear[0]}".partition(";")[0])
         basis = {*self.ledger.view.current(row.fingerprint)}
         if alias:
             basis.update(self.ledger.view.current(alias.canonical))

@@ -6,6 +6,7 @@ checked, which is what a look at an older version of the file needs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,7 @@ NEEDS_TARGET = frozenset(
     {Action.ATTACH, Action.KNOWN_LIMITATION, Action.DUPLICATE, Action.FIXED_NOT_DEPLOYED, Action.REVISIT}
 )
 REFRESH = "muniment triage refresh"
+_LAYER = re.compile(r"[a-z][a-z0-9_-]{0,39}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,8 @@ def _decided(row: Row, blocks: Sequence[Block], path: str) -> tuple[Row, list[Pr
 
 def decide(row: Row, words: Said) -> Row | str:
     """The row as those words decide it, or what is wrong with them, as a sentence."""
+    if words.layer and not _LAYER.match(words.layer):
+        return f"{words.layer[:40]!r} is no target layer."
     edits = {key: value for key, value in (("layer", words.layer), ("text", words.text)) if value}
     if words.word == DISMISS:
         return replace(row, dismissed=True)
