@@ -54,6 +54,7 @@ _AT = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)"
     r"(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)\Z"
 )
+_HEX = re.compile(r"[0-9a-f]{32}\Z")
 _PLAIN_AT = len("2026-01-31T04:00:00Z")
 
 
@@ -184,7 +185,12 @@ def links(entry: Entry, field: str) -> tuple[EntryId, ...]:
     """The entry ids that a field of `data` names, whether it holds one or a list; others are left out."""
     value = entry.data.get(field)
     values = value if isinstance(value, list) else [value]
-    return tuple(EntryId(item) for item in values if isinstance(item, str))
+    return tuple(EntryId(item) for item in values if isinstance(item, str) and _HEX.match(item))
+
+
+def is_id(value: Any) -> bool:
+    """Whether a value is shaped as an entry id."""
+    return isinstance(value, str) and bool(_HEX.match(value))
 
 
 def subjects(entry: Entry) -> tuple[str, ...]:

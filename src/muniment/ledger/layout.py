@@ -39,6 +39,7 @@ class _Draft:
     entries: dict[str, Entry] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     members: dict[str, Any] = field(default_factory=dict)
+    where: dict[str, int] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
 
     def note(self, rule: str, message: str, line: int = 0, entry: str = "", fix: str | None = None) -> None:
@@ -113,6 +114,7 @@ def _walk(text: str, draft: _Draft) -> None:
         position = _skip(text, _expect(text, _skip(text, position), ":"))
         if key in draft.members:
             draft.note("duplicate-key", f"The member {json.dumps(key)} occurs twice.", line)
+        draft.where[key] = line
         if key == "entries" and text[position : position + 1] == "[":
             draft.members[key] = True
             position = _elements(text, position, reader, draft)
@@ -212,10 +214,14 @@ def _schema(draft: _Draft) -> int:
     named = draft.members.get("schema")
     match = _SCHEMA.match(named) if isinstance(named, str) else None
     if match is None:
-        draft.note("schema", 'Its `schema` is not "muniment.ledger/1"; it is no ledger of Muniment.', 1)
+        draft.note(
+            "schema",
+            'Its `schema` is not "muniment.ledger/1"; it is no ledger of Muniment.',
+            draft.where.get("schema", 1),
+        )
         return 0
     if draft.members.get("entries") is not True:
-        draft.note("schema", "Its `entries` is missing or not a list.", 1)
+        draft.note("schema", "Its `entries` is missing or not a list.", draft.where.get("entries", 1))
     return int(match[1])
 
 
@@ -223,12 +229,12 @@ def _members(draft: _Draft) -> tuple[tuple[Sealed, ...], dict[str, bytes]]:
     sealed: tuple[Sealed, ...] = ()
     if "sealed" in draft.members:
         sealed, faults = read_sealed(draft.members["sealed"])
-        draft.faults += [fault.at(draft.path) for fault in faults]
+        draft.faults += [fault.at(draft.path, draft.where["sealed"]) for fault in faults]
     extra: dict[str, bytes] = {}
     for key in sorted(draft.members.keys() - {"schema", "sealed", "entries"}):
         message = value_fault({key: draft.members[key]})
         if message:
-            draft.note("value", message)
+            draft.note("value", message, draft.where[key])
         else:
             extra[key] = canonical(draft.members[key])
     return sealed, extra

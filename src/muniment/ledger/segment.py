@@ -8,7 +8,7 @@ careful way, which knows line numbers, duplicate keys and conflict markers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
@@ -23,7 +23,7 @@ from muniment.ledger.canonical import (
     spelled,
     value_fault,
 )
-from muniment.ledger.entries import ID_DIGITS, KINDS, MEMBERS, Entry, digest, is_time
+from muniment.ledger.entries import ID_DIGITS, KINDS, MEMBERS, Entry, digest, is_id, is_time
 from muniment.ledger.faults import Fault, Reach, Verdict
 
 SCHEMA = "muniment.ledger/1"
@@ -314,31 +314,35 @@ def is_known(entry: Entry) -> bool:
     return entry.kind in KINDS and not entry.unknown
 
 
+def _all_ids(value: Any) -> bool:
+    return isinstance(value, list) and all(map(is_id, value))
+
+
+_BODIES: Mapping[str, tuple[tuple[str, Callable[[Any], bool], str], ...]] = {
+    "decision": (
+        ("subject", lambda value: isinstance(value, str) and value != "", "missing or not a name"),
+        ("action", lambda value: isinstance(value, str) and value != "", "missing or not a word"),
+        ("findings", lambda value: value is None or _all_ids(value), "not a list of entry ids"),
+    ),
+    "alias": (
+        ("alias", lambda value: isinstance(value, str) and value != "", "missing or not a name"),
+        ("canonical", lambda value: isinstance(value, str) and value != "", "missing or not a name"),
+    ),
+    "undo": (("undoes", is_id, "missing or not an entry id"),),
+    "expunge": (("expunges", is_id, "missing or not an entry id"),),
+    "applied": (("entries", _all_ids, "missing or not a list of entry ids"),),
+    "finding": (("subject", lambda value: isinstance(value, str | None), "not a name"),),
+    "note": (("subject", lambda value: isinstance(value, str | None), "not a name"),),
+}
+"""Kind → what its body must have to be read: field, test, what is wrong otherwise."""
+
+
 def body_fault(entry: Entry) -> Fault | None:
     """What makes the body of a known kind unreadable: the problem of that entry alone (G7)."""
     if entry.expunged:
         return None
-    needed = {
-        "decision": ("subject", "action"),
-        "alias": ("alias", "canonical"),
-        "undo": ("undoes",),
-        "expunge": ("expunges",),
-    }.get(entry.kind, ())
-    for key in needed:
-        value = entry.data.get(key)
-        if not (isinstance(value, str) and value):
-            return _body(entry, f"`data.{key}` is missing or not a string")
-    listed = entry.data.get("entries")
-    if entry.kind == "applied" and not (
-        isinstance(listed, list) and all(isinstance(item, str) for item in listed)
-    ):
-        return _body(entry, "`data.entries` is missing or not a list of entry ids")
-    subject = entry.data.get("subject")
-    if entry.kind in {"finding", "note"} and not isinstance(subject, str | None):
-        return _body(entry, "`data.subject` is not a string")
+    for key, fits, what in _BODIES.get(entry.kind, ()):
+        if not fits(entry.data.get(key)):
+            message = f"The {entry.kind} {entry.id.short} can't be read: `data.{key}` is {what}."
+            return Fault("body", message, Reach.ENTRY, entry.id, fix="")
     return None
-
-
-def _body(entry: Entry, what: str) -> Fault:
-    message = f"The {entry.kind} {entry.id.short} can't be read: {what}."
-    return Fault("body", message, Reach.ENTRY, entry.id, fix="")
