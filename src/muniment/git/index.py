@@ -18,7 +18,7 @@ from muniment.errors import Unavailable
 from muniment.files import sync_folder
 from muniment.git.locks import PAUSE, WAIT_SECONDS, locked
 from muniment.git.objects import index_line, null_oid
-from muniment.git.process import encode, fields
+from muniment.git.process import NO_FETCH, encode, fields
 from muniment.git.program import DURABLE, QUIET
 from muniment.git.repo import Oid, Repository, TreeEntry
 
@@ -45,8 +45,7 @@ def private_index(repo: Repository, index: Path, commit: Oid | None, entries: En
     base = ("--reset", commit) if commit else ("--empty",)
     _git(repo, index, "read-tree", *base)
     set_entries(repo, index, entries)
-    environment = {"GIT_INDEX_FILE": str(index)}
-    repo.git.run("update-index", "-q", "--refresh", env=environment, acting=True, options=QUIET)
+    repo.git.run("update-index", "-q", "--refresh", env=_environment(index), acting=True, options=QUIET)
 
 
 def set_entries(repo: Repository, index: Path, entries: Entries) -> None:
@@ -64,8 +63,14 @@ def write_tree(repo: Repository, index: Path) -> Oid:
     return Oid(_git(repo, index, "write-tree").decode("ascii").strip())
 
 
+def _environment(index: Path) -> dict[str, str]:
+    """For plumbing on a private index file: plain paths, no replacements, nothing fetched."""
+    plain = {"GIT_LITERAL_PATHSPECS": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
+    return {"GIT_INDEX_FILE": str(index), **plain, **NO_FETCH}
+
+
 def _git(repo: Repository, index: Path, *arguments: str, stdin: bytes = b"") -> bytes:
-    environment = {"GIT_INDEX_FILE": str(index), "GIT_LITERAL_PATHSPECS": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
+    environment = _environment(index)
     return repo.git.out(*arguments, stdin=stdin, env=environment, acting=True, options=(*DURABLE, *QUIET))
 
 
@@ -84,7 +89,7 @@ def prepare(repo: Repository, prepared: Path, entries: Entries) -> None:
     """
     _copy(user_index(repo), prepared)
     paths = b"".join(encode(path) + b"\0" for path in entries)
-    environment = {"GIT_INDEX_FILE": str(prepared), "GIT_LITERAL_PATHSPECS": "1"}
+    environment = _environment(prepared)
     options = (*DURABLE, *QUIET)
     # From the working tree first, for the cached file times; then what the commit really holds.
     repo.git.run(

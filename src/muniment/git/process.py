@@ -11,6 +11,7 @@ import os
 import subprocess
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,9 +44,12 @@ _KEPT_PREFIXES = (
     "GIT_PROXY_",
     "GIT_SSL_",
 )
-_READING = {
+NO_FETCH = {
     "GIT_ALLOW_PROTOCOL": "none",  # stops a lazy fetch in a partial clone before git 2.44 …
-    "GIT_NO_LAZY_FETCH": "1",  # … and since
+    "GIT_NO_LAZY_FETCH": "1",  # … and since (G17)
+}
+_READING = {
+    **NO_FETCH,
     "GIT_GRAFT_FILE": f"{os.devnull}/absent",
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -227,29 +231,27 @@ class ObjectReader:
             yield from self._exchange(pending)
 
     def _exchange(self, oids: list[Oid]) -> list[tuple[Oid, tuple[str, bytes] | None]]:
-        """Send all requests, then read all answers; complete before anything is handed out."""
-        process = self._started()
-        assert process.stdin is not None  # noqa: S101 - opened with PIPE
-        try:
-            process.stdin.write("".join(f"{oid}\n" for oid in oids).encode("ascii"))
-            process.stdin.flush()
-            return [(oid, self._answer(process)) for oid in oids]
-        except OSError as error:
-            raise GitFailed(f"git cat-file stopped answering: {error.strerror}.") from error
+        """Send all requests, then read all answers; complete before anything is handed out.
 
-    @staticmethod
-    def _answer(process: subprocess.Popen[bytes]) -> tuple[str, bytes] | None:
-        assert process.stdout is not None  # noqa: S101 - opened with PIPE
-        head = process.stdout.readline().split()
-        if len(head) == 2 and head[1] == b"missing":  # noqa: PLR2004 - "<oid> missing"
-            return None
-        if len(head) != 3:  # noqa: PLR2004 - "<oid> <type> <size>"
-            raise MissingObject("git cat-file could not read an object; the clone may be damaged.")
-        size = int(head[2])
-        data = process.stdout.read(size + 1)
-        if len(data) != size + 1:
-            raise MissingObject("git cat-file ended in the middle of an object; the clone may be damaged.")
-        return head[1].decode("ascii"), data[:-1]
+        git ends at an object that is damaged, or that it would have to fetch: that one counts as absent,
+        and a new process takes the rest.
+        """
+        answers: list[tuple[Oid, tuple[str, bytes] | None]] = []
+        while len(answers) < len(oids):
+            rest = oids[len(answers) :]
+            process = self._started()
+            assert process.stdin is not None  # noqa: S101 - opened with PIPE
+            with suppress(BrokenPipeError):
+                process.stdin.write("".join(f"{oid}\n" for oid in rest).encode("ascii"))
+                process.stdin.flush()
+            for oid in rest:
+                whole, found = _answer(process)
+                answers.append((oid, found))
+                if not whole:
+                    _stop(process)
+                    self._process = None
+                    break
+        return answers
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
@@ -268,11 +270,25 @@ class ObjectReader:
         return self._process
 
 
+def _answer(process: subprocess.Popen[bytes]) -> tuple[bool, tuple[str, bytes] | None]:
+    """One answer of `cat-file --batch`: whether it was whole, and the object's type and content."""
+    assert process.stdout is not None  # noqa: S101 - opened with PIPE
+    head = process.stdout.readline().split()
+    if head[1:] == [b"missing"]:
+        return True, None
+    if len(head) != 3:  # noqa: PLR2004 - "<oid> <type> <size>"
+        return False, None
+    size = int(head[2])
+    data = process.stdout.read(size + 1)
+    return (True, (head[1].decode("ascii"), data[:-1])) if len(data) == size + 1 else (False, None)
+
+
 def _stop(process: subprocess.Popen[bytes]) -> None:
     """End `cat-file` by closing its input, and wait for it."""
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            stream.close()
+            with suppress(BrokenPipeError):
+                stream.close()
     process.wait()
 
 

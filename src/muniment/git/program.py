@@ -24,7 +24,7 @@ from muniment.git.objects import (
     tree_line,
 )
 from muniment.git.place import Place, hook_index, not_usable
-from muniment.git.process import Git, ObjectReader, decode, encode, existing_folder, failed, fields
+from muniment.git.process import NO_FETCH, Git, ObjectReader, decode, encode, existing_folder, failed, fields
 from muniment.git.repo import (
     Commit,
     Head,
@@ -322,7 +322,9 @@ class ProgramRepository:
 
     def smudge(self, path: str, oid: Oid) -> bytes:
         """A blob's bytes as a checkout would write them at `path`."""
-        return self.git.out("cat-file", "--filters", b"--path=" + encode(path), oid, acting=True)
+        self.blob(oid)  # git would end with a less clear error
+        how = ("cat-file", "--filters", b"--path=" + encode(path), oid)
+        return self.git.out(*how, env=NO_FETCH, acting=True)
 
     # Objects and refs made by us
 
