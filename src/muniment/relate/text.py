@@ -83,7 +83,7 @@ def split_word(word: str) -> tuple[str, ...]:
     if not word.isascii() and _UNSPACED_RUN.match(word):
         return tuple(word[at : at + 2] for at in range(len(word) - 1)) or (word,)
     whole = word.strip("_").casefold()[:MAX_TERM]
-    if whole in STOP_WORDS or not whole or (len(whole) == 1 and whole.isascii()):
+    if whole in STOP_WORDS or not whole or (len(whole) == 1 and "a" <= whole <= "z"):
         return ()
     if whole.isalpha() and (word.islower() or word[1:].islower() or word.isupper()):
         return (stem(whole),)
