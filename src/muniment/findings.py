@@ -279,32 +279,37 @@ def _header(value: Mapping[str, Any]) -> Report:
 def _with_findings(
     report: Report, items: list[Any], data: bytes, path: str, layers: tuple[str, ...] | None
 ) -> tuple[Report, tuple[Problem, ...]]:
-    kept: list[Finding] = []
+    kept: dict[str, Finding] = {}
     problems: list[Problem] = []
-    seen: set[str] = set()
-    invalid = wrong_ids = 0
+    dropped = {"finding": 0, "bad-ids": 0}
     for number, item in enumerate(items):
         native = item.get("id") if isinstance(item, dict) else None
-        name = f"findings[{number}]" + (f" ({native})" if _is_plain_id(native) else "")
-        line = _line(data, json.dumps(native, ensure_ascii=False)) if native in seen or native else 0
-        fault = finding_fault(item, layers) or (f"the id {native} stands twice" if native in seen else "")
+        plain = native if isinstance(native, str) and key_fault("id", native) == "" else ""
+        name = f"findings[{number}] ({plain})" if plain else f"findings[{number}]"
+        line = _line(data, f'"{plain}"') if plain else 0
+        rule, fault = _fault(item, plain in kept, layers)
         if fault:
-            invalid += 1
-            problems.append(Problem(path, line, "finding", f"{name} is dropped: {fault}."))
+            dropped[rule] += 1
+            problems.append(Problem(path, line, rule, f"{name} is dropped: {fault}."))
             continue
-        fault = bad_ids(item["message_ids"])
-        if fault:
-            wrong_ids += 1
-            problems.append(Problem(path, line, "bad-ids", f"{name} is dropped: {fault}."))
-            continue
-        seen.add(item["id"])
         finding = _finding(item)
-        kept.append(finding)
+        kept[plain] = finding
         problems += [
             Problem(path, line, "cut", f"{name}: {key} is cut to {LIMIT_TEXT} characters.")
             for key in finding.cut
         ]
-    return replace(report, findings=tuple(kept), invalid=invalid, bad_ids=wrong_ids), tuple(problems)
+    found = replace(
+        report, findings=tuple(kept.values()), invalid=dropped["finding"], bad_ids=dropped["bad-ids"]
+    )
+    return found, tuple(problems)
+
+
+def _fault(item: Any, again: bool, layers: tuple[str, ...] | None) -> tuple[str, str]:
+    """The rule and the words for what drops a finding; the words are empty for a good one."""
+    fault = finding_fault(item, layers)
+    if fault or again:
+        return "finding", fault or "another finding has its id"
+    return "bad-ids", bad_ids(item["message_ids"])
 
 
 def _finding(item: Mapping[str, Any]) -> Finding:
@@ -331,10 +336,6 @@ def cut_text(text: str) -> str:
     if len(text) <= LIMIT_TEXT:
         return text
     return f"{text[:LIMIT_TEXT]}… [{len(text) - LIMIT_TEXT} more characters cut]"
-
-
-def _is_plain_id(native: object) -> bool:
-    return isinstance(native, str) and key_fault("id", native) == ""
 
 
 def _line(data: bytes, needle: str) -> int:

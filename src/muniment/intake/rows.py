@@ -14,7 +14,8 @@ How the parts of a row work together:
   record of this clone (`records.py`) holds exactly this decision; `authority.py` judges what counts.
 - Nothing enters the ledger at intake. A batch's `finding` entries, of every row and of `Batch.suppressed`,
   decided or not, are written by `apply` in the batch's commit (`evidence.finding_drafts`) with a stable
-  `op`, so that a second apply adds none of them twice. Recurrence counts those entries and the copies of reports not yet in the ledger.
+  `op`, so that a second apply adds none of them twice. Recurrence counts those entries, and the copies of
+  reports that are not in the ledger yet.
 """
 
 from __future__ import annotations
