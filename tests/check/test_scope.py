@@ -280,24 +280,74 @@ def test_quick__nothing_of_ours_staged_needs_no_parser(repo: Repo) -> None:
     assert done.stdout == "0 []\n"
 
 
+def quick_answer(repo: Repo) -> bool:
+    return quick.nothing_staged(repo.path, os.environ)
+
+
 def test_quick__is_declined_when_a_real_check_is_due(repo: Repo) -> None:
-    environ = dict(os.environ)
-    assert quick.nothing_staged(repo.path, environ) is not None
+    assert not quick_answer(repo), "nothing is known yet"
+    check(repo, staged=True)
+    assert quick_answer(repo)
     repo.write("docs/bugs/a.md", "fine\n")
     repo.git("add", ".")
-    assert quick.nothing_staged(repo.path, environ) is None
+    assert not quick_answer(repo)
     repo.commit("Ours")
-    assert quick.nothing_staged(repo.path, environ) is not None
+    assert quick_answer(repo)
     repo.git("rm", "-q", "docs/bugs/a.md")
-    assert quick.nothing_staged(repo.path, environ) is None
+    assert not quick_answer(repo)
     repo.commit("Removed")
+    repo.write(".muniment/config.yaml", "docs_root: notes\n")
+    assert not quick_answer(repo), "other settings name other places"
+    check(repo, staged=True)
+    repo.write("notes/bugs/a.md", "fine\n")
+    repo.git("add", "notes")
+    assert not quick_answer(repo)
+    repo.commit("Ours")
+    assert quick_answer(repo)
     repo.write(".muniment/config.yaml", "nope: 1\n")
-    assert quick.nothing_staged(repo.path, environ) is None
+    check(repo, staged=True)
+    assert not quick_answer(repo)
     (repo.path / ".muniment/config.yaml").unlink()
+    check(repo, staged=True)
     journal = repo.path / ".git/muniment/journal/main/intent.json"
     journal.parent.mkdir(parents=True)
     journal.write_text("{}")
-    assert quick.nothing_staged(repo.path, environ) is None
+    assert not quick_answer(repo)
+
+
+def test_quick__a_link_in_place_of_a_folder_above_ours_is_looked_at(repo: Repo) -> None:
+    check(repo, staged=True)
+    (repo.path / "docs").symlink_to("elsewhere")
+    repo.git("add", "docs")
+    assert not quick_answer(repo)
+
+
+def test_quick__gate_paths_count(repo: Repo) -> None:
+    repo.write(".muniment/config.yaml", "gate_paths: ['src/*.py']\n")
+    check(repo, staged=True)
+    repo.write("other", "x")
+    repo.git("add", "other")
+    assert quick_answer(repo)
+    repo.write("src/a.py", "x")
+    repo.git("add", "src")
+    assert not quick_answer(repo)
+    repo.write(".muniment/config.yaml", "gate_paths: ['*.py']\n")
+    check(repo, staged=True)
+    assert not quick_answer(repo), "a pattern that can match anywhere leaves no quick way"
+
+
+@pytest.mark.parametrize("junk", [b"", b"{}", b"[1, 2]", b"[1, 2, 3]", b"\xff"])
+def test_quick__a_damaged_cache_is_only_a_missed_one(repo: Repo, junk: bytes) -> None:
+    check(repo, staged=True)
+    (repo.path / ".git/muniment/cache/quick.json").write_bytes(junk)
+    assert not quick_answer(repo)
+    check(repo, staged=True)
+    assert quick_answer(repo)
+
+
+def test_quick__in_no_repository_the_real_check_says_so(tmp_path: Path) -> None:
+    assert not quick.nothing_staged(tmp_path, os.environ)
+    assert muniment("check", "--staged", cwd=tmp_path).code == 2
 
 
 def test_local_settings__must_not_be_committed(repo: Repo) -> None:

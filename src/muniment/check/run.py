@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from muniment.check import quick
 from muniment.check.context import Context, Scope
 from muniment.check.findings import Finding, Note, Outcome, Unknown
 from muniment.check.paths import Owned
@@ -65,6 +66,7 @@ def check_paths(ws: Workspace, paths: Iterable[str]) -> Outcome:
 def check_staged(ws: Workspace, staged: Iterable[str] | None = None) -> Outcome:
     """Judge what the next commit would change, as it is staged, against HEAD."""
     names = frozenset(change.path for change in ws.repo.staged()) if staged is None else frozenset(staged)
+    quick.remember(ws, Owned.of(ws.config))
     head = ws.repo.head().commit
     return _run(ws, Scope("staged", "what is staged", names, tip=head, base=head))
 

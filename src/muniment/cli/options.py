@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from muniment.errors import UsageProblem
-from muniment.workspace import Workspace, open_workspace
+
+if TYPE_CHECKING:
+    from muniment.workspace import Workspace
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -28,6 +30,8 @@ class Invocation:
     def workspace(self) -> Workspace:
         """The repository that the command works in; raises `UsageProblem` when there is none."""
         if self._workspace is None:
+            from muniment.workspace import open_workspace  # noqa: PLC0415 - help opens no repository
+
             self._workspace = open_workspace(self.directory)
         return self._workspace
 

@@ -45,6 +45,8 @@ def check(  # noqa: PLR0917 - click passes options by name
     """
     if sum((staged, bool(revisions), bool(paths))) > 1:
         raise UsageProblem("Give only one of --staged, --range and PATH.", "See `muniment check --help`.")
+    if staged and not fix and _nothing_staged(invocation, as_json=as_json):
+        return
     outcome = _outcome(invocation, paths, revisions, staged=staged, fix=fix)
     if as_json:
         output.emit_json(_document(outcome))
@@ -53,14 +55,23 @@ def check(  # noqa: PLR0917 - click passes options by name
     context.exit(_code(outcome, require_known=require_known))
 
 
+def _nothing_staged(invocation: Invocation, *, as_json: bool) -> bool:
+    """Answer at once when nothing of Muniment's is staged: this runs before every commit of everyone."""
+    from muniment.check import quick  # noqa: PLC0415 - help stays light
+
+    if not quick.nothing_staged(invocation.directory, os.environ):
+        return False
+    if as_json:
+        empty: dict[str, object] = {"ok": True, "problems": [], "unknown": [], "notes": [], "fixed": []}
+        output.emit_json({**empty, "checked": 0})
+    elif not invocation.quiet:
+        output.say(output.style("No problem: nothing of Muniment's is staged.", "good"))
+    return True
+
+
 def _outcome(
     invocation: Invocation, paths: Sequence[str], revisions: str | None, *, staged: bool, fix: bool
 ) -> Outcome:
-    if staged and not fix:
-        from muniment.check.quick import nothing_staged  # noqa: PLC0415 - help stays light
-
-        if nothing := nothing_staged(invocation.directory, os.environ):
-            return nothing
     from muniment.check import run  # noqa: PLC0415 - help and the quick way stay light
 
     workspace = invocation.workspace
