@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,8 @@ def at(repo: Repo, now: str = "2026-02-01T00:00:00Z", **more: str) -> Workspace:
     return open_workspace(repo.path, {**os.environ, "MUNIMENT_NOW": now, **more})
 
 
-def note(text: str, **more: str) -> Draft:
-    return Draft("note", {"text": text}, **more)
+def note(text: str, op: str = "") -> Draft:
+    return Draft("note", {"text": text}, op)
 
 
 def test_load__without_a_file_is_empty_and_whole(ws: Workspace) -> None:
@@ -151,8 +152,8 @@ BROKEN = [
 
 @pytest.mark.parametrize(("spoil", "code"), BROKEN)
 def test_record__refuses_a_set_that_isnt_whole_and_leaves_it(
-    repo: Repo, ws: Workspace, spoil, code: str
-) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    repo: Repo, ws: Workspace, spoil: Callable[[bytes], bytes], code: str
+) -> None:
     record(ws, note("x"))
     spoiled = spoil(repo.read(PATH))
     repo.write(PATH, spoiled)

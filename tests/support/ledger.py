@@ -64,7 +64,6 @@ def chain(*entries: tuple[str, Mapping[str, Any]]) -> list[Document]:
     """Entries one after the other, a minute apart."""
     made: list[Document] = []
     for place, (kind, data) in enumerate(entries):
-        made.append(
-            entry(kind, data, after=made[-1:], at=f"2026-01-31T04:{place:02}:00Z", op=f"op-{place}")
-        )
+        at = f"2026-01-31T{4 + place // 60:02}:{place % 60:02}:00Z"
+        made.append(entry(kind, data, after=made[-1:], at=at, op=f"op-{place}"))
     return made
