@@ -231,9 +231,11 @@ class Door:
             new = None
             if change.data is not None:
                 mode = change.mode or (old.mode if old else self._mode(change.path))
-                new = TreeEntry(change.path, mode, repo.clean(change.path, change.data, write=True))
+                new = TreeEntry(change.path, mode, repo.clean(change.path, change.data))
             if new != old:
                 found[change.path] = new
+                if change.data is not None:
+                    repo.clean(change.path, change.data, write=True)
         targets.require_not_ignored(
             repo, (path for path in found if not (head.commit and repo.entry(head.commit, path)))
         )

@@ -35,15 +35,14 @@ def hook(repo: Repo, name: str, script: str) -> Path:
     return path
 
 
-def snapshot(repo: Repo) -> dict[str, object]:
+def snapshot(repo: Repo, *, times: bool = True) -> dict[str, object]:
     """Everything of a repository that a read, or a refused write, must leave as it is."""
-    files = (one for one in repo.path.rglob("*") if one.is_file() or one.is_symlink())
-    return {
-        one.relative_to(repo.path).as_posix(): (
-            one.lstat().st_mtime_ns,
-            one.lstat().st_mode,
-            one.read_bytes(),
-        )
-        for one in files
-        if "muniment" not in one.relative_to(repo.path).parts and not one.is_dir()
-    }
+    found: dict[str, object] = {}
+    for one in repo.path.rglob("*"):
+        name = one.relative_to(repo.path)
+        info = one.lstat()
+        if "muniment" in name.parts or (one.is_dir() and not one.is_symlink()):
+            continue
+        content = os.readlink(one) if one.is_symlink() else one.read_bytes()  # noqa: PTH115 - text, not a path
+        found[name.as_posix()] = (info.st_mode, content, info.st_mtime_ns if times else 0)
+    return found
