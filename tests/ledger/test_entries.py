@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,16 +36,43 @@ def test_mint__gives_the_ids_on_the_format_page(title: str, body: str, identity:
     document = json.loads(body)
     assert spell(document) == body, title
     assert identify(document) == identity
-    minted = mint(**document)
-    assert minted.id == identity
-    assert quick_entry(minted.raw) == minted
+    segment = parse_segment(file({**document, "id": identity}), "l.json")
+    assert not segment.faults
+    assert segment.entries[0].id == identity
+    if document.keys() <= {"kind", "at", "actor", "after", "op", "data", "basis"}:
+        assert mint(**document) == segment.entries[0]
+
+
+def test_page__its_stub_is_what_the_first_vector_becomes() -> None:
+    text = PAGE.read_text("utf-8")
+    _, body, identity = vectors()[0]
+    stubbed = stub(mint(**json.loads(body)))
+    assert stubbed.id == identity
+    assert f"```json\n{stubbed.raw.decode()}\n```" in text
+    assert f"`{stub_digest(stubbed)}`" in text
+
+
+def test_schema__accepts_what_the_reader_accepts_and_refuses_wrong_shapes() -> None:
+    validator = jsonschema.Draft202012Validator(json.loads(PAGE.with_suffix(".schema.json").read_bytes()))
+    document = json.loads(example())
+    assert validator.is_valid(document)
+    vector = [json.loads(body) | {"id": identity} for _, body, identity in vectors()]
+    assert validator.is_valid({**document, "entries": vector})
+    for change in ({"at": "x"}, {"after": ["x"]}, {"data": {"x": 1.5}}, {"data": 1}, {"expunged": True}):
+        assert not validator.is_valid({**document, "entries": [vector[0] | change]})
+    decided = next(one for one in vector if one["kind"] == "decision")
+    assert not validator.is_valid({**document, "entries": [{**decided, "data": {"subject": "x"}}]})
+    assert not validator.is_valid({**document, "schema": "muniment.ledger/2"})
+
+
+def example() -> str:
+    found = re.search(r"```json ledger\n(.+?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert found is not None
+    return found[1]
 
 
 def test_page__its_whole_file_is_read_as_whole() -> None:
-    text = PAGE.read_text("utf-8")
-    example = re.search(r"```json ledger\n(.+?)```", text, re.DOTALL)
-    assert example is not None
-    segment = parse_segment(example[1].encode(), "ledger.json")
+    segment = parse_segment(example().encode(), "ledger.json")
     assert segment.laid_out
     assert not segment.faults
     assert len(segment.entries) >= 2
