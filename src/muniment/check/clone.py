@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from muniment.check.context import Context
 from muniment.check.findings import Finding, Note
 from muniment.errors import Problem
+from muniment.journal import Journal
 
 _DRIVERS = ("muniment-ledger", "muniment-state", "muniment-plan")
 
 
 def journal(context: Context) -> Iterator[Finding]:
     """No step of an earlier run was left half done (G4)."""
-    from muniment import publish  # noqa: PLC0415 - the door is not needed to read anything else
-
-    if publish.open_journal(context.ws):
+    if Journal(context.ws.repo, context.ws.private).is_open():
         message = "A run was interrupted in the middle of writing several files."
         yield Problem(".", 0, "open-journal", message, "muniment check --fix")
 

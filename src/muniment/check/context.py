@@ -56,6 +56,7 @@ class Context:
         self.snapshot = snapshot
         self.owned = owned
         self.facts = FactsCache(ws.private / "cache" / "check.json")
+        self._oids: dict[str, Oid] = {}
 
     @cached_property
     def base(self) -> Objects | None:
@@ -78,20 +79,36 @@ class Context:
         """The upstream default branch's full ref, or None when nothing decides it."""
         return self.ws.repo.upstream_default(self.ws.config.default_branch)
 
-    def same(self, data: bytes, oid: Oid) -> bool:
-        """Whether bytes are exactly a blob's."""
-        return blob_oid(data, self.ws.repo.object_format) == oid
+    def oid(self, path: str, data: bytes) -> Oid:
+        """The id of a blob that holds exactly these bytes, the file's own; computed once."""
+        known = self._oids.get(path)
+        if known is None:
+            known = self._oids[path] = blob_oid(data, self.ws.repo.object_format)
+        return known
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The owned paths in scope, in order, and what each is."""
+        found = ((path, self.owned.kind(path)) for path in self.snapshot.paths() if self.scope.wants(path))
+        return {path: kind for path, kind in found if kind}
+
+    @cached_property
+    def base_kinds(self) -> Mapping[str, Kind]:
+        """The owned paths of the base, in order, and what each is."""
+        found = ((path, self.owned.kind(path)) for path in (self.base.paths() if self.base else ()))
+        return {path: kind for path, kind in found if kind}
 
     def paths(self, *kinds: Kind) -> Iterator[str]:
         """The owned paths in scope, of these kinds (any, when none is given)."""
-        for path in self.snapshot.paths():
-            if self.scope.wants(path) and (not kinds or self.owned.kind(path) in kinds):
+        for path, kind in self.kinds.items():
+            if not kinds or kind in kinds:
                 yield path
 
     def wants_any(self, *kinds: Kind) -> bool:
         """Whether a file of these kinds is in scope, one that was removed included."""
         if self.scope.changed is None:
-            return True
+            # A record that was removed altogether has to be missed, so what the base holds counts too.
+            return any(kind in kinds for kind in (*self.kinds.values(), *self.base_kinds.values()))
         return any(self.owned.kind(path) in kinds for path in self.scope.changed)
 
     def read(self, path: str) -> bytes:
@@ -110,7 +127,7 @@ class Context:
     def documents(self) -> Mapping[str, DocumentFacts]:
         """What was found in each Markdown file in scope, from the cache where its bytes are known."""
         return {
-            path: self.facts.of(path, data)
+            path: self.facts.of(path, data, self.oid(path, data))
             for path in self.paths(*_TEXTS)
             if (data := self.snapshot.read(path)) is not None
         }

@@ -7,7 +7,6 @@ Markdown parser. An ordinary document costs a few regular expressions.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from typing import Any
 from muniment.errors import MunimentError
 from muniment.files import atomic_write
 
-FORMAT = 3
+FORMAT = 4
 """Raise it when a fact's meaning changes: older cached facts are then not used."""
 MAX_CACHED = 20_000
 _PATH = "\0"
@@ -56,11 +55,10 @@ class FactsCache:
         self._used: dict[str, Any] = {}
         self._fresh = False
 
-    def of(self, path: str, data: bytes) -> DocumentFacts:
-        """The facts of a file with these bytes; `path` only fills in messages, and is no part of the key."""
+    def of(self, path: str, data: bytes, key: str) -> DocumentFacts:
+        """The facts of a file with these bytes and blob id; `path` only fills in messages."""
         if self._known is None:
             self._known = self._load()
-        key = hashlib.blake2b(data, digest_size=16).hexdigest()
         found = self._used.get(key) or self._known.get(key)
         if found is None:
             facts = read(data)

@@ -42,7 +42,7 @@ def local_settings(context: Context) -> Iterator[Finding]:
 def conflict_markers(context: Context) -> Iterator[Finding]:
     """No owned file holds the conflict markers of an unfinished merge (the ledger says so by itself)."""
     for path in context.paths():
-        kind = context.owned.kind(path)
+        kind = context.kinds[path]
         if kind in {Kind.LEDGER, Kind.SEALED, Kind.STATE, Kind.CONFIG} or path in context.documents:
             continue  # their own rules say so
         for line, rule, message, fix in conflict_faults(context.read(path)):

@@ -54,7 +54,7 @@ def added(context: Context) -> Iterator[Finding]:
     for path, data, old in changed:
         for found in gate.inspect(path, data, old):
             # That an owned file is not UTF-8 is said by the rule for its kind.
-            if found.kind != "undecodable" or context.owned.kind(path) is Kind.GATED:
+            if found.kind != "undecodable" or context.kinds[path] is Kind.GATED:
                 yield _problem(found)
 
 
@@ -63,14 +63,14 @@ def committed(context: Context) -> Iterator[Finding]:
     base = context.base
     if context.scope.mode not in {"all", "paths"} or base is None:
         return
-    entries = {path: entry for path, entry in base.entries.items() if context.owned.kind(path) in JUDGED}
-    wanted = {path: entry for path, entry in entries.items() if context.scope.wants(path)}
+    kinds = {path: kind for path, kind in context.base_kinds.items() if kind in JUDGED}
+    wanted = {path: base.entries[path] for path in kinds if context.scope.wants(path)}
     if not wanted:
         return
     known = _Known(context)
     budget, put_off = MAX_FRESH, 0
     # Records first: they hold what bots and people sent.
-    for path, entry in sorted(wanted.items(), key=lambda pair: context.owned.kind(pair[0]) is Kind.DOCUMENT):
+    for path, entry in sorted(wanted.items(), key=lambda pair: kinds[pair[0]] is Kind.DOCUMENT):
         found = known.get(entry.oid)
         if found is None and budget <= 0:
             put_off += 1
@@ -83,9 +83,9 @@ def committed(context: Context) -> Iterator[Finding]:
                 return
             budget -= len(data or b"")
             found = known.judge(path, entry.oid, data)
-        for line, kind in found:
-            yield Note(path, line, f"gate-{kind}", f"HEAD holds {_meaning(kind)} here already.")
-    known.save(keep={entry.oid for entry in entries.values()})
+        for line, what in found:
+            yield Note(path, line, f"gate-{what}", f"HEAD holds {_meaning(what)} here already.")
+    known.save(keep={base.entries[path].oid for path in kinds})
     if put_off:
         message = (
             f"{put_off} committed files were not looked at for identifiers yet, to keep this run short; each "
@@ -155,7 +155,7 @@ def _changed(context: Context) -> Iterator[tuple[str, bytes, bytes | None]]:
     for path in context.paths(*JUDGED):
         data = context.snapshot.read(path)
         entry = base.entries.get(path) if base else None
-        if data is None or (entry and context.same(data, entry.oid)):
+        if data is None or (entry and context.oid(path, data) == entry.oid):
             continue
         yield path, data, base.read(path) if base else None
 

@@ -6,18 +6,20 @@ from collections.abc import Iterator
 
 from muniment.check.context import Context
 from muniment.check.findings import Finding
-from muniment.check.paths import Kind
 
 
 def roadmaps(context: Context) -> Iterator[Finding]:
     """Roadmap statuses agree with dependencies; no cycle, unknown id, id twice, or unknown `used by`."""
-    if not context.wants_any(Kind.DOCUMENT):
+    config = context.ws.config
+    places = (f"{config.goals_path}/", config.roadmap_path)
+    changed = context.scope.changed
+    if not any(path.startswith(places) for path in (context.kinds if changed is None else changed)):
         return
-    from muniment.documents import goals  # noqa: PLC0415 - only where documents are in scope
+    from muniment.documents import goals  # noqa: PLC0415 - only where there are goals
     from muniment.documents.reading import read_document  # noqa: PLC0415 - as above
     from muniment.documents.stages import Layout, Stage  # noqa: PLC0415 - as above
 
-    layout = Layout.of(context.ws.config)
+    layout = Layout.of(config)
     documents = []
     for path in context.snapshot.paths():
         stage = layout.stage_of(path)
@@ -25,7 +27,6 @@ def roadmaps(context: Context) -> Iterator[Finding]:
             text = context.text(path)
             if text is not None:
                 documents.append(read_document(path, stage, text))
-    changed = context.scope.changed
     touched = {layout.goal_of(path) for path in changed} if changed is not None else set()
     for problem in goals.check(documents, layout):
         if changed is None or problem.path in changed or layout.goal_of(problem.path) in touched - {""}:

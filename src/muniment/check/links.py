@@ -22,7 +22,7 @@ def links(context: Context) -> Iterator[Finding]:
     """Links of owned documents lead somewhere; moves are followed, and absence on this branch is a note."""
     missing: dict[str, list[tuple[str, int, str]]] = {}
     for path, facts in context.documents.items():
-        if context.owned.kind(path) not in {Kind.DOCUMENT, Kind.PLAN}:
+        if context.kinds[path] not in {Kind.DOCUMENT, Kind.PLAN}:
             continue
         if not facts.unsure and all(_is_there(context, path, target) for target in facts.targets):
             continue
@@ -146,7 +146,7 @@ def _elsewhere(context: Context, missing: list[str]) -> dict[str, str]:
 
 def decision_targets(context: Context) -> Iterator[Finding]:
     """What decisions in the ledger point to is still there: a note, since an entry can't be edited."""
-    if context.scope.mode != "all" or context.ledger.verdict.broken:
+    if context.scope.mode != "all" or not context.wants_any(Kind.LEDGER) or context.ledger.verdict.broken:
         return
     targets: dict[str, tuple[str, str]] = {}
     for entry in context.ledger.entries.values():

@@ -49,8 +49,8 @@ class Owned:
         sealed: Folder of sealed ledger segments.
         triage: Folder of triage files.
         reviews: Folder of reports, whose names begin with a date.
-        folders: Folders of documents.
-        roots: Folders and files that together hold every owned path but those of `gate_paths`.
+        folders: Folders of documents, each with a `/` at its end.
+        roots: Folders (with `/`) and files that together hold every owned path but those of `gate_paths`.
         gated: The patterns of `gate_paths`.
     """
 
@@ -75,14 +75,14 @@ class Owned:
             LOCAL: Kind.LOCAL_CONFIG,
             ALLOW_LIST: Kind.ALLOW_LIST,
         }
-        folders = (config.goals_path, *(config.stage_path(stage) for stage in STAGES))
+        folders = (f"{config.goals_path}/", *(f"{config.stage_path(stage)}/" for stage in STAGES))
         return cls(
             exact=exact,
             sealed=config.sealed_path,
             triage=config.triage_path,
             reviews=config.reviews_path,
             folders=folders,
-            roots=(config.reviews_path, *exact, *folders),
+            roots=(f"{config.reviews_path}/", *exact, *folders),
             gated=tuple(path.strip("/") for path in config.gate_paths),
         )
 
@@ -111,7 +111,7 @@ class Owned:
             if not _REPORT_NAME.match(path, len(self.reviews) + 1):
                 return None
             return Kind.REPORT if path.endswith(".json") else _text(path, Kind.REPORT_TEXT)
-        return _text(path, Kind.DOCUMENT) if any(_under(path, folder) for folder in self.folders) else None
+        return _text(path, Kind.DOCUMENT) if path.startswith(self.folders) else None
 
     def _is_gated(self, path: str) -> bool:
         return any(path == gated or _under(path, gated) or fnmatchcase(path, gated) for gated in self.gated)

@@ -76,9 +76,12 @@ def _histories(context: Context, tip: Oid) -> Iterator[tuple[str, Oid]]:
 
 def reports(context: Context) -> Iterator[Finding]:
     """Every report follows the closed schema; what intake dropped of one is a note."""
+    found = tuple(context.paths(Kind.REPORT))
+    if not found:
+        return
     from muniment.findings import parse_report  # noqa: PLC0415 - only where there are reports
 
-    for path in context.paths(Kind.REPORT):
+    for path in found:
         _, problems = parse_report(context.read(path), path, context.ws.config.target_layers)
         for problem in problems:
             if problem.rule == "report":
@@ -89,9 +92,12 @@ def reports(context: Context) -> Iterator[Finding]:
 
 def triage(context: Context) -> Iterator[Finding]:
     """Every triage file can be read: rows, decisions in fixed lines, one decision a row (C9)."""
+    found = tuple(context.paths(Kind.TRIAGE))
+    if not found:
+        return
     from muniment.intake import triage_file  # noqa: PLC0415 - only where there are triage files
 
-    for path in context.paths(Kind.TRIAGE):
+    for path in found:
         text = context.text(path)
         unfinished = any(rule == "conflict-markers" for _, rule, _, _ in context.faults(path))
         if text is not None and not unfinished:

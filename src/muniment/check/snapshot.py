@@ -47,6 +47,7 @@ class WorkingTree:
         self.root = root
         self.owned = owned
         self._known: dict[str, bool] = {}
+        self._read: dict[str, bytes | None] = {}
 
     def paths(self) -> Mapping[str, int]:
         """The owned paths that are there, with their git file mode, in order."""
@@ -56,13 +57,18 @@ class WorkingTree:
     def _paths(self) -> Mapping[str, int]:
         found: dict[str, int] = {}
         for start in (*self.owned.roots, *self.owned.gated_starts):
-            for path, mode in _walk(self.root, start):
+            for path, mode in _walk(self.root, start.rstrip("/")):
                 if path not in found and self.owned.kind(path):
                     found[path] = mode
         return dict(sorted(found.items()))
 
     def read(self, path: str) -> bytes | None:
         """A file's bytes; None when there is no plain file."""
+        if path not in self._read:
+            self._read[path] = self._bytes(path)
+        return self._read[path]
+
+    def _bytes(self, path: str) -> bytes | None:
         target = self.root / path
         try:
             info = target.lstat()
