@@ -172,7 +172,7 @@ def load_json(data: bytes) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        end = error.pos >= len(text.rstrip())
+        end = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
         what = "It ends in the middle; is it truncated?" if end else f"It is not JSON: {error.msg}."
         raise ReportError(what, error.lineno) from error
     except RecursionError as error:

@@ -260,7 +260,9 @@ def _read_related(raw: str) -> RelatedLine:
     parts = split(raw, 6)
     if len(parts) != 6:  # noqa: PLR2004 - see _related_text
         raise LineError("a line 'related' is incomplete")
-    codes = _codes(parts[4]) if parts[4] != NONE else [""]
+    codes = [*([""] if parts[4].startswith(NONE) else []), *_codes(parts[4])]
+    if not codes:
+        raise LineError("a line 'related' names no place")
     path, _, number = codes[0].rpartition(":")
     if not path or not number.isdigit():
         path, number = codes[0], "0"
