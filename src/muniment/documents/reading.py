@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from muniment.documents import decisions, roadmap
-from muniment.documents.sections import MAX_BLOCKS, MAX_DOCUMENT, Outline, Section, blocks, outline
-from muniment.documents.stages import Stage, Standing
+from muniment.documents.sections import MAX_BLOCKS, Outline, Section, blocks, outline
+from muniment.documents.stages import MAX_DOCUMENT, Stage, Standing
 from muniment.errors import Problem
 
 TITLE_CHARS = 120
@@ -33,6 +33,7 @@ _LIMITING_LINE = re.compile(
     r"(?: as (?:it )?is| residual| risk| trade-?off| limitation| for now)?)[ \t]?[:—\u2013]",
     re.IGNORECASE,
 )
+_LIMITING_WORDS = ("residual", "scope", "limitation", "goal", "not planned", "wont", "won't", "accepted")
 _DONE = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[xX]\][ \t]")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])")  # noqa: RUF001 - full stops of other scripts
 
@@ -137,11 +138,16 @@ def _limitations(shape: Outline) -> Iterator[Statement]:
     """The blocks of limiting sections, and limiting lines anywhere."""
     for section, around in shape.walk():
         limiting = any(_LIMITING_SECTION.search(title) for title in around)
-        if not limiting and not _LIMITING_LINE.search(section.text):
+        if not limiting and not _may_limit(section.text.lower()):
             continue
         for block in blocks(section):
             if limiting or _LIMITING_LINE.match(block.text):
                 yield _statement(Kind.LIMITATION, block.line, block.text, around, Standing.DECISION)
+
+
+def _may_limit(text: str) -> bool:
+    """Whether a lower-case text may hold a limiting line: most don't, and looking for one is slow."""
+    return any(word in text for word in _LIMITING_WORDS)
 
 
 def _pending(shape: Outline) -> Iterator[Statement]:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-MAX_DOCUMENT = 1_000_000
-"""Characters of one document that are read; the loader says so when a document is longer."""
+from muniment.documents.stages import MAX_DOCUMENT
+
 MAX_LINE = 2_000
 """Characters of one line that can be a heading, a list item or a field; bounds the work on hostile lines."""
 MAX_BLOCK = 4_000

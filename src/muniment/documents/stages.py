@@ -88,6 +88,8 @@ LOCAL_INSTRUCTIONS = (
 )
 """Instruction files that are read although git may ignore them: they are this person's own."""
 
+MAX_DOCUMENT = 1_000_000
+"""Characters of one document that are read; the loader says so when a document is longer."""
 TEXT_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".txt", ".rst", ".adoc", ".org")
 
 

@@ -14,14 +14,13 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from muniment.documents.catalogue import read_file, tree_paths
-from muniment.documents.sections import outline
+from muniment.documents.catalogue_files import read_file, tree_paths
 from muniment.documents.stages import Layout, Stage
 from muniment.errors import MunimentError, Problem
 from muniment.files import atomic_write, read_bytes
 from muniment.relate import index_files, index_history, index_sources
 from muniment.relate.inverted import Inverted
-from muniment.relate.passages import Place, exact_term
+from muniment.relate.place import Place, exact_term
 from muniment.relate.rank import Hit, Query, Verdict, make_query, rank, worth_showing
 from muniment.relate.shelf import Part, Shelf
 from muniment.relate.text import terms
@@ -236,6 +235,8 @@ def _result(place: Place, score: float, verdict: Verdict, matched: tuple[str, ..
 
 def _best_line(ws: Workspace, place: Place, query: Query) -> int:
     """The line of the section of a document that holds most of the query; the part's own when unsure."""
+    from muniment.documents.sections import outline  # noqa: PLC0415 - only a document's result needs it
+
     data = read_file(ws, place.path)
     if not isinstance(data, bytes):
         return place.line

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from muniment.documents.catalogue import read_file
+from muniment.documents.catalogue_files import read_file
 from muniment.errors import Problem
-from muniment.relate.passages import Passage
+from muniment.relate.place import Passage
 from muniment.relate.shelf import Addition, Shelf, Source
 from muniment.workspace import Workspace
 

@@ -9,7 +9,6 @@ from muniment.documents.stages import Layout, Stage
 from muniment.errors import Problem, Unavailable
 from muniment.git import listing
 from muniment.git.repo import Commit, Oid
-from muniment.relate.passages import of_commit
 from muniment.relate.shelf import Addition, Shelf
 from muniment.workspace import Workspace
 
@@ -53,6 +52,8 @@ def _read(
     ws: Workspace, layout: Layout, tip: Oid | None, before: Oid | None
 ) -> tuple[list[Addition], dict[str, Any]]:
     """Commits after `before`, oldest first, and what they brought to the archive."""
+    from muniment.relate.passages import of_commit  # noqa: PLC0415 - unless HEAD moved, nothing is read
+
     if tip is None or ws.config.relate_commits == 0:
         return [], {}
     hide = (before,) if before else ()

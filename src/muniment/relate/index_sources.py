@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from muniment.documents.catalogue import decode, long_document
-from muniment.documents.reading import read_document
+from muniment.documents.catalogue_files import decode
 from muniment.documents.stages import Layout
 from muniment.errors import MunimentError, Problem
-from muniment.ledger import store
-from muniment.relate import passages
 from muniment.relate.index_files import Item, Kind, Reading
-from muniment.relate.passages import SubjectText
 from muniment.workspace import Workspace
+
+if TYPE_CHECKING:
+    from muniment.relate.passages import SubjectText
 
 _ENTRY_ID = re.compile(rb'"id"[ \t\r\n]*:[ \t\r\n]*"([0-9a-f]{32})"')
 
@@ -23,6 +23,10 @@ def documents(layout: Layout, paths: Iterable[str]) -> Kind:
     stages = dict(layout.select(paths))
 
     def read(path: str, data: bytes) -> Reading:
+        from muniment.documents.catalogue import long_document  # noqa: PLC0415 - nothing changed: no reader
+        from muniment.documents.reading import read_document  # noqa: PLC0415 - the same
+        from muniment.relate import passages  # noqa: PLC0415 - the same
+
         text, problems = decode(path, data)
         if text is None:
             return ((), ()), problems
@@ -46,6 +50,8 @@ def records(ws: Workspace, layout: Layout, paths: Iterable[str]) -> Kind:
         items.insert(0, Item(ledger, segments))
 
     def read(path: str, data: bytes) -> Reading:
+        from muniment.relate import passages  # noqa: PLC0415 - nothing changed: no reader
+
         if path != ledger:
             return (tuple(passages.of_report(data, path)),), ()
         try:
@@ -58,6 +64,9 @@ def records(ws: Workspace, layout: Layout, paths: Iterable[str]) -> Kind:
 
 def subjects(ws: Workspace) -> Iterator[SubjectText]:
     """What the ledger of the working tree says about each canonical subject that still says something."""
+    from muniment.ledger import store  # noqa: PLC0415 - an unchanged ledger isn't read
+    from muniment.relate.passages import SubjectText  # noqa: PLC0415 - the same
+
     ledger = store.load(ws)
     view = ledger.view
     lines = {found[1].decode(): line for found, line in _numbered(ledger.data or b"")}

@@ -14,7 +14,7 @@ from zlib import crc32
 
 from muniment import __version__
 from muniment.relate.inverted import Inverted, build, revise
-from muniment.relate.passages import Passage, Place
+from muniment.relate.place import Passage, Place
 from muniment.relate.text import VERSION as TEXT_VERSION
 
 FORMAT = 1

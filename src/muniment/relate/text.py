@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 VERSION = 1
@@ -32,12 +32,13 @@ _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06ed"
     "\u0900-\u0963\u0966-\u0dff\u0f00-\u0fff\u1a00-\u1cff\u200c\u200d"
 )
-_ACCENTS = re.compile(
-    "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u00ad\u200b-\u200f\u2060\ufeff]"
+_ACCENTS = (
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u00ad\u200b-\u200f\u2060\ufeff]"
 )
 _ASCII_WORD = re.compile(r"[A-Za-z0-9_]+")
-_WORD = re.compile(f"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])[\\w{_MARKS}])+")
-_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]")
+_FOREIGN = re.compile("[^\0-\x7f\u00a0-\u00bf\u2010-\u2bff]")
+"""Anything that an ASCII text with typographic quotes, dashes, arrows and signs doesn't have."""
 _VOWEL = re.compile("[aeiouy]")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9_]+")
 
@@ -56,8 +57,8 @@ STOP_WORDS: Final = frozenset(
 
 def terms(text: str) -> Counter[str]:
     """How often each term occurs in a text; at most `MAX_CHARS` characters are read."""
-    text = text[:MAX_CHARS]
-    words = Counter(_ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(fold(text)))
+    pattern, text = _prepared(text[:MAX_CHARS])
+    words = Counter(pattern.findall(text))
     found: Counter[str] = Counter()
     for word, count in words.items():
         for term in split_word(word):
@@ -65,12 +66,26 @@ def terms(text: str) -> Counter[str]:
     return found
 
 
+def _prepared(text: str) -> tuple[re.Pattern[str], str]:
+    """The pattern of a word, and the text it fits; an ASCII text is neither folded nor checked for scripts."""
+    if text.isascii() or not _FOREIGN.search(text):
+        return _ASCII_WORD, text
+    return _patterns()[0], fold(text)
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """A word of any script, a character of an unspaced one, and what folding drops; slow to compile."""
+    word = re.compile(f"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])[\\w{_MARKS}])+")
+    return word, re.compile(f"[{_UNSPACED}]"), re.compile(_ACCENTS)
+
+
 def fold(text: str) -> str:
     """A text with compatibility forms unified and accents, vowel points and invisible characters dropped.
 
     Case stays, since it separates the parts of an identifier. Hangul and kana stay whole.
     """
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
+    return unicodedata.normalize("NFC", _patterns()[2].sub("", unicodedata.normalize("NFKD", text)))
 
 
 @lru_cache(maxsize=200_000)
@@ -80,7 +95,7 @@ def split_word(word: str) -> tuple[str, ...]:
     >>> split_word("parseHTTPHeader_v2")
     ('parsehttpheader_v2', 'pars', 'http', 'header')
     """
-    if not word.isascii() and _UNSPACED_RUN.match(word):
+    if not word.isascii() and _patterns()[1].match(word):
         return tuple(word[at : at + 2] for at in range(len(word) - 1)) or (word,)
     whole = word.strip("_").casefold()[:MAX_TERM]
     if whole in STOP_WORDS or not whole or (len(whole) == 1 and "a" <= whole <= "z"):
@@ -119,10 +134,11 @@ def _singular(word: str) -> str:
 def spellings(text: str) -> dict[str, str]:
     """Each term of a text → the word it stands for as first written, for showing what matched."""
     found: dict[str, str] = {}
-    text = text[:MAX_CHARS]
-    for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(text if text.isascii() else fold(text)):
+    pattern, text = _prepared(text[:MAX_CHARS])
+    for match in pattern.finditer(text):
+        word = match[0].strip("_")[:MAX_TERM]
         made = split_word(match[0])
+        paired = len(made) > 0 and not word.isascii() and _patterns()[1].match(word)
         for at, term in enumerate(made):
-            whole = at == 0 and not _UNSPACED_RUN.match(term)
-            found.setdefault(term, match[0].strip("_")[:MAX_TERM] if whole else term)
+            found.setdefault(term, term if at or paired else word)
     return found
