@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -147,12 +148,10 @@ def _ada(story: Story) -> None:
 
 def _apply(story: Story, day: str) -> None:
     """Preview, then confirm with the token that the preview gave."""
-    preview = story.ask("robin", day, "apply", "--preview")
-    story.run("robin", day, "apply", "--preview")
-    token = preview.get("token") if isinstance(preview, dict) else None
-    if not isinstance(token, str):
+    shown = re.search(r"--confirm ([0-9a-f]+)", story.run("robin", day, "apply", "--preview"))
+    if not shown:
         raise DemoFailed("`muniment apply --preview` gave no token.")
-    story.run("robin", day, "apply", "--confirm", token)
+    story.run("robin", day, "apply", "--confirm", shown[1])
 
 
 def _rows(story: Story, day: str) -> Iterator[tuple[str, str]]:
