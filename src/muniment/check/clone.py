@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from muniment.check.context import Context
 from muniment.check.findings import Finding, Note
 from muniment.errors import Problem
-from muniment.journal import Journal
 
 _DRIVERS = ("muniment-ledger", "muniment-state", "muniment-plan")
 
 
 def journal(context: Context) -> Iterator[Finding]:
     """No step of an earlier run was left half done (G4)."""
-    if Journal(context.ws.repo, context.ws.private).is_open():
+    if next((context.ws.private / "journal").glob("*/intent.json"), None) is None:
+        return
+    from muniment.publish import open_journal  # noqa: PLC0415 - the door isn't needed to read anything else
+
+    if open_journal(context.ws):
         message = "A run was interrupted in the middle of writing several files."
         yield Problem(".", 0, "open-journal", message, "muniment check --fix")
 

@@ -72,7 +72,9 @@ class Context:
         if self.upstream is not None:
             return repo.resolve(self.upstream)
         has_remote = bool(repo.refs("refs/remotes/")) or repo.config("remote.origin.url") is not None
-        return None if has_remote else repo.head().commit
+        if has_remote:
+            return None
+        return self.scope.tip if self.scope.mode != "range" else repo.head().commit
 
     @cached_property
     def upstream(self) -> str | None:
