@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.errors import Unavailable
+from muniment.errors import Refused, Unavailable
 from muniment.ledger.history import Verified, verify
 from muniment.ledger.store import Draft, load
 from muniment.ledger.store_write import record
@@ -251,3 +251,51 @@ def test_verify__at_a_revision(repo: Repo) -> None:
     repo.commit("spoil")
     assert verify(open_(repo), rev=good).ok is True
     assert verify(open_(repo), rev="HEAD").ok is False
+
+
+def test_against__a_ledger_moved_by_its_settings_is_followed(repo: Repo) -> None:
+    first = add(repo, "one")
+    base = repo.head()
+    repo.write(".muniment/config.yaml", "docs_root: documents\n")
+    repo.git("mv", "docs", "documents")
+    repo.commit("move")
+    assert against(repo, base).ok is True
+    assert [one.id for one in load(open_(repo), base).entries] == [first]
+    repo.write("documents/reviews/ledger.json", file())
+    assert removed(against(repo, base)) == [first]
+
+
+def test_record__a_file_that_lacks_an_entry_of_heads_is_refused(repo: Repo) -> None:
+    add(repo, "one")
+    before = repo.read(PATH)
+    add(repo, "two")
+    for data in (before, file(), None):
+        if data is None:
+            (repo.path / PATH).unlink()
+        else:
+            repo.write(PATH, data)
+        with pytest.raises(Refused) as caught:
+            add(repo, "three", commit=False)
+        assert caught.value.code in {"shrinking-ledger", "broken-ledger"}
+        assert not (repo.path / PATH).exists() if data is None else repo.read(PATH) == data
+
+
+def test_record__heads_new_entry_is_noticed_over_a_cached_tip(repo: Repo) -> None:
+    add(repo, "one")
+    add(repo, "two", commit=False)
+    kept = repo.read(PATH)
+    repo.write(PATH, file(*notes("other")))
+    repo.commit("someone else's ledger")
+    repo.write(PATH, kept)
+    with pytest.raises(Refused) as caught:
+        add(repo, "three", commit=False)
+    assert caught.value.code == "shrinking-ledger"
+
+
+def test_verify__a_ledger_that_head_has_and_the_tree_lacks_is_missing(repo: Repo) -> None:
+    add(repo, "one")
+    (repo.path / PATH).unlink()
+    found = verify(open_(repo))
+    assert (found.ok, [fault.rule for fault in found.problems]) == (False, ["missing"])
+    repo.commit("removed on purpose")
+    assert verify(open_(repo)).ok is True

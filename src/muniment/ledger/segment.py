@@ -120,12 +120,15 @@ def parse_segment(data: bytes, path: str) -> Segment:
     `path` is repository-relative and only names the file in faults. Readable entries are returned even
     when others are not (G18).
     """
-    opened = _quick_head(data, path)
+    plain = data
+    if data.startswith(OPEN[:-1] + b"\r\n"):  # a checkout with autocrlf; our lines hold no CR of their own
+        plain = data.replace(b"\r\n", b"\n")
+    opened = _quick_head(plain, path)
     if opened is not None:
         head, segment = opened
-        entries = _quick_entries(data[head : -len(CLOSE)])
+        entries = _quick_entries(plain[head : -len(CLOSE)])
         if entries is not None:
-            return replace(segment, entries=entries)
+            return replace(segment, entries=entries, laid_out=plain is data)
     from muniment.ledger.layout import parse_any  # noqa: PLC0415 - the careful way is rarely needed
 
     return parse_any(data, path)

@@ -6,11 +6,12 @@ that the bytes are laid out as `render_segment` does: they were read as such, or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
+from muniment.ids import EntryId
 from muniment.ledger.canonical import quick_loads
 from muniment.ledger.entries import Entry
-from muniment.ledger.segment import BETWEEN, CLOSE, ENTRIES, quick_entry
+from muniment.ledger.segment import BETWEEN, CLOSE, ENTRIES, OPEN, parse_segment, quick_entry
 
 
 def body_span(data: bytes) -> tuple[int, int]:
@@ -83,3 +84,17 @@ def lines_with(data: bytes, needle: bytes) -> Iterator[bytes]:
         first, stop = _line_at(data, start, end, position)
         yield data[first:stop]
         position = data.find(needle, stop, end)
+
+
+def ids_beyond(data: bytes, path: str, lines: Collection[bytes]) -> Iterator[EntryId]:
+    """The ids of a segment's readable entries, those left out whose very line is among `lines`.
+
+    An older version of a file is mostly the same lines, so that little of it has to be parsed.
+    """
+    if data.startswith(OPEN) and data.endswith(CLOSE):
+        others = [raw for raw in data[len(OPEN) : -len(CLOSE)].split(BETWEEN) if raw not in lines]
+        if not any(others):
+            return
+        data = OPEN + BETWEEN.join(others) + CLOSE
+    for entry in parse_segment(data, path).entries:
+        yield entry.id

@@ -213,15 +213,21 @@ class View:
 
     def with_entries(self, name: str, added: Iterable[Entry]) -> View:
         """A view that answers `current` for one subject as if entries had been added, without the rest."""
-        new: dict[str, Entry] = {entry.id: entry for entry in added}
+        new: dict[str, Entry] = {
+            entry.id: entry for entry in added if entry.kind == "decision" or entry.kind in FRAME
+        }
         if not new:
             return self
-        kept = {entry.id: entry for entry in self.entries.values() if entry.kind in FRAME}
+        kept = dict(self._frame)
         frame = View(kept | new)
         canonical = frame.canonical(name)
         for one in (canonical, *frame.names_of(canonical)):
             kept.update((entry.id, entry) for entry in self._by_name["decision"].get(one, ()))
         return View(kept | new)
+
+    @cached_property
+    def _frame(self) -> Mapping[str, Entry]:
+        return {entry.id: entry for entry in self.entries.values() if entry.kind in FRAME}
 
     def names_of(self, canonical: str) -> tuple[str, ...]:
         """The aliases of a canonical subject, sorted."""

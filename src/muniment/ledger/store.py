@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+from muniment import config as configuration
 from muniment.errors import Problem, Refused, Unavailable
 from muniment.files import FileChange, read_bytes
 from muniment.git.repo import Oid
@@ -25,7 +26,7 @@ from muniment.ledger.integrity import alias_cycles
 from muniment.ledger.misread import UPGRADE
 from muniment.ledger.order import heads, ordered
 from muniment.ledger.segment import Sealed, parse_segment, render_segment
-from muniment.ledger.splice import splice
+from muniment.ledger.splice import ids_beyond, splice
 from muniment.ledger.status import View, fold
 from muniment.workspace import Workspace, parse_instant
 
@@ -176,12 +177,19 @@ def _load_here(ws: Workspace) -> Ledger:
     path = ws.config.ledger_path
     data = read_here(ws, path)
     contents = {row.file: read_here(ws, sealed_path(path, row.file)) for row in _listed(data, path)}
-    return Ledger(path, assemble(data, path, contents), data)
+    whole = assemble(data, path, contents)
+    if data is None and committed_blob(ws, path):
+        message = "HEAD has a ledger and the working tree doesn't: it was deleted, or isn't checked out."
+        fault = Fault("missing", message, path=path, fix=f"git checkout HEAD -- {path}")
+        whole = replace(whole, verdict=whole.verdict.plus([fault]))
+    return Ledger(path, whole, data)
 
 
 def _load_at(ws: Workspace, rev: str) -> Ledger:
     path = ws.config.ledger_path
     commit = resolve(ws, rev)
+    if ws.repo.entry(commit, path) is None:
+        path = configuration.load_at(ws.repo, commit)[0].ledger_path
     data = read_at(ws, commit, path)
     contents = {row.file: read_at(ws, commit, sealed_path(path, row.file)) for row in _listed(data, path)}
     return Ledger(path, assemble(data, path, contents), data, commit)
@@ -203,10 +211,21 @@ def read_at(ws: Workspace, commit: Oid, path: str) -> bytes | None:
     return None if entry is None else ws.repo.blob(entry.oid)
 
 
+def committed_blob(ws: Workspace, path: str) -> Oid | None:
+    """The blob id that HEAD has at `path`, or None."""
+    head = ws.repo.head().commit
+    entry = ws.repo.entry(head, path) if head else None
+    return entry.oid if entry else None
+
+
 def read_here(ws: Workspace, path: str) -> bytes | None:
     """A file's bytes in the working tree, or None; raises as `files.read_bytes` does."""
     target = ws.path(path)
-    return read_bytes(target) if target.exists() or target.is_symlink() else None
+    if not target.exists() and not target.is_symlink():
+        return None
+    if target.exists() and not target.is_file():
+        raise Unavailable(f"{path} is not a regular file.", "Move it away, or choose another docs_root.")
+    return read_bytes(target)
 
 
 def _listed(data: bytes | None, path: str) -> tuple[Sealed, ...]:
@@ -225,6 +244,8 @@ def append(ws: Workspace, ledger: Ledger, drafts: Sequence[Draft]) -> Appended:
         NotCanonical: A body that canonical JSON can't hold, or that is too large.
     """
     ledger.require_whole(mending=all(draft.kind == "undo" for draft in drafts))
+    if ledger.known_heads is None:
+        _require_nothing_lost(ws, ledger)
     made: list[Entry] = []
     added: list[Entry] = []
     for draft in drafts:
@@ -250,6 +271,25 @@ def append(ws: Workspace, ledger: Ledger, drafts: Sequence[Draft]) -> Appended:
         replace(after, data=data),
         _clock_note(ws.now(), added[0]),
     )
+
+
+def _require_nothing_lost(ws: Workspace, ledger: Ledger) -> None:
+    """Refuse to write on a file that lacks an entry of HEAD's: committing it would shrink the set (G6)."""
+    blob = committed_blob(ws, ledger.path)
+    if blob is None:
+        return
+    data = ws.repo.blob(blob)
+    if data == ledger.data:
+        return
+    present = ledger.whole.entries
+    lines = frozenset(entry.raw for entry in present.values())
+    lost = next((one for one in ids_beyond(data, ledger.path, lines) if one not in present), None)
+    if lost is not None:
+        raise Refused(
+            f"Entry {lost.short} is in HEAD's ledger and not in {ledger.path}: going on would lose it.",
+            f"Run `{REPAIR}`, or see `muniment ledger verify --against HEAD`; nothing was written.",
+            code="shrinking-ledger",
+        )
 
 
 def _recorded(view: View, added: Sequence[Entry], draft: Draft) -> Entry | None:

@@ -13,8 +13,9 @@ from hashlib import sha256
 
 from muniment.errors import MunimentError
 from muniment.files import atomic_write, read_bytes
+from muniment.journal import sweep_temporary
 from muniment.ledger.entries import Entry
-from muniment.ledger.store import Ledger
+from muniment.ledger.store import Ledger, committed_blob
 from muniment.workspace import Workspace
 
 VERSION = 1
@@ -29,12 +30,14 @@ class Tip:
         digest: SHA-256 of its bytes, in hex.
         heads: The set's heads.
         kinds: The kinds of entry in it.
+        committed: The blob id that HEAD had then, nothing of which it lacks; empty when HEAD had none.
         blob: Its git blob id, when known; else empty.
     """
 
     digest: str
     heads: tuple[str, ...]
     kinds: frozenset[str]
+    committed: str
     blob: str = ""
 
 
@@ -52,7 +55,9 @@ def recall(ws: Workspace, digest: str) -> Tip | None:
         found = json.loads(read_bytes(path, limit=_MAX_BYTES))
         if found["version"] != VERSION or found["digest"] != digest:
             return None
-        return Tip(digest, tuple(found["heads"]), frozenset(found["kinds"]), str(found["blob"]))
+        return Tip(
+            digest, tuple(found["heads"]), frozenset(found["kinds"]), found["committed"], found["blob"]
+        )
     except (MunimentError, ValueError, KeyError, TypeError):
         return None
 
@@ -64,27 +69,39 @@ def remember(ws: Workspace, tip: Tip) -> None:
         "digest": tip.digest,
         "heads": list(tip.heads),
         "kinds": sorted(tip.kinds),
+        "committed": tip.committed,
         "blob": tip.blob,
     }
     path = ws.private / "cache" / "ledger-tip.json"
+    sweep_temporary(path)
     atomic_write(path, json.dumps(document, ensure_ascii=True).encode("ascii"), mode=0o600)
 
 
-def of_ledger(ledger: Ledger) -> Tip | None:
-    """What a full reading tells; None unless it is one whole, plainly laid out, unsealed segment."""
+def of_ledger(ws: Workspace, ledger: Ledger) -> Tip | None:
+    """What a full reading tells; None unless it is one whole, plainly laid out, unsealed segment.
+
+    Call it after `append`, which has refused a file that lacks an entry of HEAD's.
+    """
     opened = ledger.whole.segments[0].segment
     verdict = ledger.verdict
     if ledger.data is None or verdict.newer or verdict.broken or verdict.incomplete:
         return None
     if opened.sealed or not opened.laid_out:
         return None
-    return Tip(digest_of(ledger.data), ledger.heads, _kinds(ledger.whole.entries.values()))
+    committed = committed_blob(ws, ledger.path) or ""
+    return Tip(digest_of(ledger.data), ledger.heads, _kinds(ledger.whole.entries.values()), committed)
+
+
+def fits(ws: Workspace, tip: Tip) -> bool:
+    """Whether HEAD still holds nothing that this content lacks, as far as blob ids tell."""
+    committed = committed_blob(ws, ws.config.ledger_path) or ""
+    return committed in {"", tip.committed, tip.blob}
 
 
 def after(tip: Tip, entries: Iterable[Entry], data: bytes, blob: str) -> Tip:
     """What is known once entries, each after all heads, were added."""
     added = tuple(entries)
-    return Tip(digest_of(data), (added[-1].id,), tip.kinds | _kinds(added), blob)
+    return Tip(digest_of(data), (added[-1].id,), tip.kinds | _kinds(added), tip.committed, blob)
 
 
 def _kinds(entries: Iterable[Entry]) -> frozenset[str]:

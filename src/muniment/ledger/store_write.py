@@ -34,11 +34,11 @@ def record(ws: Workspace, draft: Draft) -> Appended:
     with open_door(ws) as door:
         present = _present(ws)
         tip = store_tip.recall(ws, store_tip.digest_of(present.data)) if present else None
-        ledger = _part(ws, present.data, tip, draft) if present and tip else None
-        if ledger is None:
-            ledger = load(ws)
-            tip = store_tip.of_ledger(ledger)
+        part = _part(ws, present.data, tip, draft) if present and tip and store_tip.fits(ws, tip) else None
+        ledger = part or load(ws)
         appended = append(ws, ledger, [draft])
+        if part is None:
+            tip = store_tip.of_ledger(ws, ledger)
         if appended.changes:
             _write(ws, door, appended, present, tip)
     return appended
