@@ -117,14 +117,15 @@ def relate(folder: Path, runs: int) -> None:
 
 def ledger(folder: Path, runs: int) -> None:
     """`ledger add` and `ledger verify` at 100,000 entries, one open segment."""
-    from muniment.ledger import entries as module
+    from muniment.ledger.entries import mint
+    from muniment.ledger.segment import render_segment
 
     root = repository(folder, 1, lambda _: "x\n", "f{}-{}.txt")
     path = root / "docs/reviews/ledger.json"
     path.parent.mkdir(parents=True)
     made, heads = [], ()
     for number in range(100_000):
-        entry = module.mint(
+        entry = mint(
             kind="note",
             at=f"2026-01-{1 + number // 5000:02d}T{number % 24:02d}:00:00Z"
             if number % 5000 == 0
@@ -136,7 +137,7 @@ def ledger(folder: Path, runs: int) -> None:
         )
         heads = (entry.id,)
         made.append(entry)
-    path.write_bytes(module.render_segment(made))
+    path.write_bytes(render_segment(made))
     base = [PYTHON, "-c", f"import orjson; orjson.loads(open({str(path)!r}, 'rb').read())"]
     pair("ledger verify, 100,000 entries", [*MUNIMENT, "ledger", "verify"], base, root, runs, 4)
     add = [*MUNIMENT, "ledger", "add", "--kind", "note", "--data", '{"text": "one more"}']
