@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from muniment.check.context import Context
 from muniment.check.findings import Finding, Note, Unknown
 from muniment.check.paths import Kind
-from muniment.errors import Problem
+from muniment.errors import MunimentError, Problem
 from muniment.git.repo import Oid
 
 _LEDGER = (Kind.LEDGER, Kind.SEALED)
@@ -92,13 +92,23 @@ def reports(context: Context) -> Iterator[Finding]:
 
 def triage(context: Context) -> Iterator[Finding]:
     """Every triage file can be read: rows, decisions in fixed lines, one decision a row (C9)."""
-    found = tuple(context.paths(Kind.TRIAGE))
-    if not found:
-        return
-    from muniment.intake import triage_file  # noqa: PLC0415 - only where there are triage files
-
-    for path in found:
+    for path in context.paths(Kind.TRIAGE):
         text = context.text(path)
         unfinished = any(rule == "conflict-markers" for _, rule, _, _ in context.faults(path))
         if text is not None and not unfinished:
-            yield from triage_file.parse(text, path)[1]
+            yield from _triage_problems(context, path, text)
+
+
+def _triage_problems(context: Context, path: str, text: str) -> Iterator[Finding]:
+    """With the reports beside it where they are on disk; else what the file shows by itself."""
+    from muniment.intake import batches, triage_file, triage_rows  # noqa: PLC0415 - only with triage files
+
+    if context.scope.mode in {"all", "paths"}:
+        try:
+            yield from batches.read(context.ws, path, text.encode()).problems
+        except MunimentError as error:
+            yield Problem(path, 0, "triage", error.message, error.hint)
+        return
+    file, problems = triage_file.parse(text, path)
+    yield from problems
+    yield from triage_rows.read_rows(file, path).problems

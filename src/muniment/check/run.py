@@ -17,12 +17,45 @@ from muniment.workspace import Workspace
 
 
 def check(ws: Workspace, paths: Sequence[str] = (), revisions: str | None = None, *, staged: bool) -> Outcome:
-    """Judge what was asked for: the given paths, a range, what is staged, else the whole working tree."""
-    if paths:
-        return check_paths(ws, paths)
+    """Judge what was asked for: the given paths, a range, what is staged, else the whole working tree.
+
+    Args:
+        ws: The workspace.
+        paths: Repository-relative paths; the owned files at or below them are judged.
+        revisions: `A..B`: the files of B that changed since it left A.
+        staged: What the next commit would change, as it is staged.
+
+    Raises:
+        UsageProblem: Nothing is at a path, it leads outside the repository, or `revisions` is no range.
+    """
     if revisions is not None:
         return check_range(ws, revisions)
-    return check_staged(ws) if staged else check_all(ws)
+    if staged:
+        quick.remember(ws, Owned.of(ws.config))
+    return _run(ws, scope_of(ws, paths, staged=staged))
+
+
+def scope_of(ws: Workspace, paths: Sequence[str] = (), *, staged: bool) -> Scope:
+    """What a check of paths, of what is staged, or of everything looks at; raises as `check` does."""
+    head = ws.repo.head().commit
+    if staged:
+        names = frozenset(change.path for change in ws.repo.staged())
+        return Scope("staged", "what is staged", names, tip=head, base=head)
+    if paths:
+        return Scope("paths", "the named files", _chosen(ws, paths), tip=head, base=head)
+    return Scope("all", "the working tree", tip=head, base=head)
+
+
+def _chosen(ws: Workspace, paths: Iterable[str]) -> frozenset[str]:
+    owned = Owned.of(ws.config)
+    everything = WorkingTree(ws.root, owned).paths()
+    chosen: set[str] = set()
+    for path in paths:
+        found = {one for one in everything if path in {one, "."} or one.startswith(f"{path}/")}
+        if not found and path != "." and not ws.path(path).exists() and owned.kind(path) is None:
+            raise UsageProblem(f"There is no {path} here.", "Give a file or folder of this repository.")
+        chosen |= found or {path}
+    return frozenset(chosen)
 
 
 def repository_path(ws: Workspace, directory: Path, given: str) -> str:
@@ -37,38 +70,6 @@ def repository_path(ws: Workspace, directory: Path, given: str) -> str:
         return place.relative_to(ws.root.resolve()).as_posix()
     except ValueError:
         raise UsageProblem(f"{given!r} is not a path inside the repository.") from None
-
-
-def check_all(ws: Workspace) -> Outcome:
-    """Judge every owned file of the working tree."""
-    head = ws.repo.head().commit
-    return _run(ws, Scope("all", "the working tree", tip=head, base=head))
-
-
-def check_paths(ws: Workspace, paths: Iterable[str]) -> Outcome:
-    """Judge the owned files at or below these repository-relative paths, as they are in the working tree.
-
-    Raises:
-        UsageProblem: Nothing is at a path, or it leads outside the repository.
-    """
-    owned = Owned.of(ws.config)
-    everything = WorkingTree(ws.root, owned).paths()
-    chosen: set[str] = set()
-    for path in paths:
-        found = {one for one in everything if path in {one, "."} or one.startswith(f"{path}/")}
-        if not found and path != "." and not ws.path(path).exists() and owned.kind(path) is None:
-            raise UsageProblem(f"There is no {path} here.", "Give a file or folder of this repository.")
-        chosen |= found or {path}
-    head = ws.repo.head().commit
-    return _run(ws, Scope("paths", "the named files", frozenset(chosen), tip=head, base=head))
-
-
-def check_staged(ws: Workspace, staged: Iterable[str] | None = None) -> Outcome:
-    """Judge what the next commit would change, as it is staged, against HEAD."""
-    names = frozenset(change.path for change in ws.repo.staged()) if staged is None else frozenset(staged)
-    quick.remember(ws, Owned.of(ws.config))
-    head = ws.repo.head().commit
-    return _run(ws, Scope("staged", "what is staged", names, tip=head, base=head))
 
 
 def check_range(ws: Workspace, given: str) -> Outcome:

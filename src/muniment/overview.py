@@ -1,0 +1,130 @@
+"""`status`: what is open, waiting or broken here, each part by itself so that one hides no other (G18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from muniment import hooks, publish
+from muniment.check.reading import read_state
+from muniment.documents.reading import Kind, read_document
+from muniment.documents.stages import Stage
+from muniment.errors import MunimentError, Problem
+from muniment.files import read_bytes
+from muniment.intake import batches
+from muniment.ledger import store
+from muniment.state.store import sensitive_sources
+from muniment.workspace import Workspace
+
+T = TypeVar("T")
+
+_LIMIT = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerStatus:
+    """The ledger: how many entries, whether it is whole (None: can't be told), and the first problem."""
+
+    entries: int = 0
+    ok: bool | None = True
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What stands in this repository.
+
+    Attributes:
+        branch: The branch, or "" when HEAD is detached.
+        operation: What git is in the middle of, or "".
+        settings: Problems of the settings files.
+        ledger: The ledger.
+        batches: Triage batches, oldest first.
+        plan: Path of the rolling plan and how many items the state says are open; None without a state.
+        pending: Fixes that wait for proof.
+        interrupted: Whether a killed run left something half done.
+        hooks: Whether a commit here runs the check.
+        faults: What could not be read, and why.
+    """
+
+    branch: str
+    operation: str
+    settings: tuple[Problem, ...] = ()
+    ledger: LedgerStatus = field(default_factory=LedgerStatus)
+    batches: tuple[batches.Overview, ...] = ()
+    plan: tuple[str, int] | None = None
+    pending: int = 0
+    interrupted: bool = False
+    hooks: bool = False
+    faults: tuple[str, ...] = ()
+
+    @property
+    def waiting(self) -> int:
+        """Rows that wait for a decision or for being applied, over all batches."""
+        return sum(batch.waiting for batch in self.batches)
+
+
+def status(ws: Workspace) -> Status:
+    """Look at everything; what can't be read is said in `faults`."""
+    faults: list[str] = []
+
+    def ask(question: Callable[[Workspace], T], otherwise: T) -> T:
+        try:
+            return question(ws)
+        except MunimentError as error:
+            faults.append(error.message)
+            return otherwise
+
+    return Status(
+        branch=ws.repo.head().branch or "",
+        operation=ws.repo.operation().value,
+        settings=ws.config_problems,
+        ledger=ask(_ledger, LedgerStatus(ok=None)),
+        batches=ask(batches.overview, ()),
+        plan=ask(_plan, None),
+        pending=ask(_pending, 0),
+        interrupted=ask(publish.open_journal, otherwise=False),
+        hooks=ask(lambda given: hooks.read(given).installed, otherwise=False),
+        faults=tuple(dict.fromkeys(faults)),
+    )
+
+
+def next_steps(found: Status) -> Iterator[tuple[str, str]]:
+    """Commands that are worth running now, and why."""
+    if found.interrupted:
+        yield "muniment check --fix", "finish or put back what an interrupted run left"
+    if found.settings:
+        yield "muniment config show", "the settings have problems"
+    if found.ledger.ok is False:
+        yield "muniment check", "the ledger has a problem"
+    if found.waiting:
+        yield "muniment triage", f"{found.waiting} rows wait for a decision or for being applied"
+    if not found.hooks:
+        yield "muniment hooks install", "check what Muniment owns before each commit"
+
+
+def _ledger(ws: Workspace) -> LedgerStatus:
+    ledger = store.load(ws)
+    problems = ledger.problems
+    return LedgerStatus(len(ledger.whole.entries), ledger.verdict.ok, str(problems[0]) if problems else "")
+
+
+def _plan(ws: Workspace) -> tuple[str, int] | None:
+    path = ws.config.sweep_state_path
+    reading = read_state(_bytes(ws, path), path, sensitive_sources(ws))
+    if reading.state is None:
+        return None
+    return ws.config.plan_path, sum(item.shown for item in reading.state.items.values())
+
+
+def _pending(ws: Workspace) -> int:
+    path = ws.config.pending_path
+    text = (_bytes(ws, path) or b"").decode("utf-8", "replace")
+    page = read_document(path, Stage.PENDING, text)
+    return sum(statement.kind is Kind.PENDING for statement in page.statements)
+
+
+def _bytes(ws: Workspace, path: str) -> bytes | None:
+    target = ws.path(path)
+    return read_bytes(target, limit=_LIMIT) if target.exists() else None
