@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -200,8 +200,12 @@ def code_lines(text: str) -> frozenset[int]:
     )
 
 
+@lru_cache(maxsize=4)
 def leaves(text: str) -> tuple[Leaf, ...]:
-    """The text's leaf blocks in reading order, then its link definitions by label."""
+    """The text's leaf blocks in reading order, then its link definitions by label.
+
+    The newest few are remembered: a body is read for its digest, then for what is in it.
+    """
     env: dict[str, dict[str, dict[str, str]]] = {}
     tokens, shift = _tokens(text, env=env)
     found = list(_leaves(tokens, shift))

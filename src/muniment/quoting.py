@@ -25,6 +25,9 @@ _COMMENT_CLOSE = re.compile(r"--(?=!?>)")
 _REFERENCE = re.compile(r"&(?=#[xX][0-9a-fA-F]{1,6};|#[0-9]{1,7};|[a-zA-Z][a-zA-Z0-9]{0,31};)")
 _BRACKETS = re.compile(r"\[[^\[\]]*\](?![:(])")
 """Closed brackets that are text unless the document defines them as a link; formatters leave them bare."""
+_SPECIAL = re.compile(r"[\\`*_\[\]<&]")
+_PLAIN_CODE = re.compile(r"[A-Za-z0-9:._/@#+=,-]*\Z")
+_PLAIN_URL = re.compile(r"[A-Za-z0-9._~:/?#@!$+,;=-]*\Z")
 _HTTP = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?=[/?#]|$)", re.IGNORECASE)
 _NOT_PROSE = re.compile(
     r"[\\`*\[\]<|@]|[^\S ]|  |^ | $|://|\bwww\.|~.*~|\$.*\$|\{[{%#]|&#?[a-zA-Z0-9]+;"
@@ -73,8 +76,8 @@ def phrase_reading(text: str) -> str:
 def code_text(text: str) -> str:
     """A key or an id as a code span that `read_code` turns back into the same text.
 
-    Back-ticks, control characters, spaces at either end and `%` before two hex digits become `%XX` of
-    their UTF-8 bytes.
+    Back-ticks, control characters, odd spaces, spaces at either end and `%` before two hex digits become
+    `%XX` of their UTF-8 bytes.
     """
     return f"`{_encode(text)}`"
 
@@ -97,6 +100,8 @@ def link_target(url: str) -> str | None:
     address = url.strip()
     if not _HTTP.match(address):
         return None
+    if _PLAIN_URL.match(address):
+        return address
     address = re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", address)
     address = _REFERENCE.sub("%26", address)
     return "".join(char if _plain_in_url(char) else _percent(char) for char in address)
@@ -123,7 +128,12 @@ def untrusted_block(text: str) -> str:
 
 def untrusted_reading(text: str) -> tuple[tuple[str, str], ...]:
     """The leaf blocks (`p` or `code`, text) that a reader finds in `untrusted_block(text)`."""
-    block = [line[2:] for line in untrusted_block(text).split("\n")]
+    return block_reading(untrusted_block(text))
+
+
+def block_reading(shown: str) -> tuple[tuple[str, str], ...]:
+    """The same, from the block itself."""
+    block = [line[2:] for line in shown.split("\n")]
     body = block[2:]
     header = ("p", UNTRUSTED_LINE.replace("*", ""))
     if body[0].startswith("```"):
@@ -148,12 +158,19 @@ def _is_hidden(char: str) -> bool:
 
 def _escaped(plain: str, before: str, after: str, bare: Collection[int]) -> str:
     """One line with a backslash before what would be Markdown, except at the positions in `bare`."""
+    if not _SPECIAL.search(plain):
+        return plain
     out = []
     for position, char in enumerate(plain):
         left = plain[position - 1] if position else before
         right = plain[position + 1] if position + 1 < len(plain) else after
         out.append("\\" + char if position not in bare and _needs_escape(char, left, right) else char)
     return _REFERENCE.sub(r"\&", "".join(out))
+
+
+def _unfit_for_code(char: str) -> bool:
+    """Whether a character would end a code span, be invisible in it, or be taken for a plain space."""
+    return char == "`" or (char != " " and char.isspace()) or _is_hidden(char)
 
 
 def _needs_escape(char: str, before: str, after: str) -> bool:
@@ -166,7 +183,7 @@ def _needs_escape(char: str, before: str, after: str) -> bool:
         if before == " " and after == " ":
             return False
         return _is_edge(before) or _is_edge(after)
-    return char == "<" and after not in {"", " "}
+    return char == "<" and after != " "
 
 
 def _is_edge(char: str) -> bool:
@@ -205,7 +222,9 @@ def _percent(text: str) -> str:
 
 def _encode(text: str) -> str:
     """The inside of a code span for `text`."""
+    if _PLAIN_CODE.match(text) and "--" not in text:
+        return text
     shown = re.sub(r"%(?=[0-9A-Fa-f]{2})", "%25", text)
-    shown = "".join(_percent(char) if char == "`" or _is_hidden(char) else char for char in shown)
+    shown = "".join(_percent(char) if _unfit_for_code(char) else char for char in shown)
     shown = re.sub(r"^ +| +$|  +", lambda match: "%20" * len(match[0]), shown)
     return shown.replace("<!--", "<%21--").replace("-->", "--%3E").replace("--!>", "--%21>")

@@ -253,7 +253,9 @@ def set_item_fields(text: str, section: str, key: str, fields: Mapping[str, Any]
     return set_fields(text, section, {key: fields})
 
 
-def set_fields(text: str, section: str, changes: Mapping[str, Mapping[str, Any]]) -> str:
+def set_fields(
+    text: str, section: str, changes: Mapping[str, Mapping[str, Any]], *, document: Yaml | None = None
+) -> str:
     """The text with fields of `section`'s items set, every other byte as it was (G2).
 
     A field that stands on one line is replaced there, its comment kept; a new one goes after the item's
@@ -264,11 +266,12 @@ def set_fields(text: str, section: str, changes: Mapping[str, Mapping[str, Any]]
         text: A YAML document with block mappings `section` → item key → field.
         section: The top-level key.
         changes: Item key → field → new JSON value.
+        document: The text as already parsed, if it is.
 
     Raises:
         YamlError: The text can't be read, an item isn't there, or neither way gives the right values.
     """
-    before = parse(text)
+    before = document or parse(text)
     wanted = _with_fields(before.value, section, changes)
     if wanted == before.value:
         return text
@@ -301,7 +304,8 @@ def _reads_as(text: str, wanted: Any) -> bool:
 
 _ONE_LINE = re.compile(
     r"(?P<lead> +(?:[^\s\"'#]+|\"[^\"\\]*\"|'[^']*'):[ ]+)"
-    r"(?P<value>\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\"'\s#&*!|>\[{%@`](?:(?! #)[^\r\n])*?)"
+    r"(?P<value>\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|\[[^\r\n]*\]|\{[^\r\n]*\}"
+    r"|[^\"'\s#&*!|>\[{%@`](?:(?! #)[^\r\n])*?)"
     r"(?P<rest>[ ]*(?:[ ]#[^\r\n]*)?(?:\r\n|\n|\Z))"
 )
 _MAPPING_LINE = re.compile(r"(?P<indent> +)(?:[^\s\"'#]+|\"[^\"]*\"|'[^']*'):[ ]*(?:#[^\r\n]*)?(?:\r\n|\n)\Z")

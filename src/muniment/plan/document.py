@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from muniment import markdown, quoting, regions
 from muniment.errors import Problem
 from muniment.markdown import Leaf
-from muniment.quoting import code_text, link_target, phrase, untrusted_block, untrusted_reading
+from muniment.quoting import block_reading, code_text, link_target, phrase, untrusted_block
 from muniment.regions import Region
 from muniment.state.model import Item
 from muniment.yaml_io import YamlError, parse
@@ -25,7 +25,7 @@ OURS: Mapping[str, str] = {
 MAX_QUOTE = 4_000
 """Longest quote shown, in characters; the rest is counted and said."""
 
-_ITEM_LINE = re.compile(r"\*\*R(?P<number>[0-9]{1,16})\*\* — .*?(?<!\\) · state `(?P<key>[^`]+)`", re.DOTALL)
+_ITEM_LINE = re.compile(r"\*\*R(?P<number>[0-9]{1,16})\*\* — .*? · state `(?P<key>[^`]+)`", re.DOTALL)
 _BULLET = re.compile(r"[-*+] +\S")
 _WORDS: Mapping[str, str] = {
     "analyzed": "to plan",
@@ -174,10 +174,11 @@ def render_item(item: Item) -> Rendered:
     parts.append(f"category {category}")
     words.append(f"category {category[1:-1]}")
     quote = _shown_quote(item)
-    block = "\n".join(f"  {line}".rstrip() for line in untrusted_block(quote).split("\n"))
+    quoted = untrusted_block(quote)
+    block = "\n".join(f"  {line}".rstrip() for line in quoted.split("\n"))
     leaves = (
         Leaf(("ul", "li*"), "p", " · ".join(words)),
-        *(Leaf(("ul", "li", "quote"), kind, text) for kind, text in untrusted_reading(quote)),
+        *(Leaf(("ul", "li", "quote"), kind, text) for kind, text in block_reading(quoted)),
     )
     return Rendered(f"{' · '.join(parts)}\n\n{block}", leaves)
 

@@ -219,6 +219,8 @@ def _salvage(plan: Plan, view: _View, new: Rendered, *, state: State, effects: E
     body = normal_body(plan.items.body)
     known = set(regions.texts(new.leaves))
     known |= regions.texts(markdown.leaves(plan.notes.body))
+    if plan.items.digest == regions.leaves_digest(new.leaves):
+        return regions.salvage(body, known)  # the last rendering reads as the new one
     last = effects.last_rendering(plan.items.digest) if plan.items.digest else None
     if last is not None:
         known |= regions.texts(markdown.leaves(normal_body(last)))

@@ -179,7 +179,8 @@ def _fault(key: str, record: object) -> str:
 def _item(key: str, record: Mapping[str, Any], hidden: Collection[str], line: int) -> Item:
     """One readable record."""
     source, _, native = key.partition(":")
-    question = _text(record.get("question")) or DEFAULT_QUESTION
+    question = _text(record.get("question"))
+    question = question if question.strip() else DEFAULT_QUESTION
     return Item(
         key=key,
         source=source,

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from muniment import yaml_io
 from muniment.errors import MunimentError, Problem, Refused, Unavailable, UsageProblem
 from muniment.files import FileChange, read_bytes
 from muniment.state.model import Lease, State, build
 from muniment.workspace import Workspace, parse_instant
+from muniment.yaml_io import Yaml, YamlError, parse, set_fields
 
 MAX_BYTES = 64 * 1024 * 1024
 """Largest state file read, in bytes."""
@@ -25,12 +25,14 @@ class StateFile:
     Attributes:
         path: Repository-relative path.
         text: The file's text, BOM and line endings included.
+        document: The same as plain values.
         state: The state; items that can't be read are in `state.damaged`.
         problems: What is wrong with single items.
     """
 
     path: str
     text: str
+    document: Yaml
     state: State
     problems: tuple[Problem, ...] = ()
 
@@ -41,8 +43,8 @@ class StateFile:
             Refused: The file's YAML can't be edited without changing more than that.
         """
         try:
-            edited = yaml_io.set_fields(self.text, "items", changes) if changes else self.text
-        except yaml_io.YamlError as error:
+            edited = set_fields(self.text, "items", changes, document=self.document) if changes else self.text
+        except YamlError as error:
             raise Refused(
                 f"{self.path}: {error.message}", "Write the items as block mappings; nothing was written."
             ) from error
@@ -99,13 +101,13 @@ def decode(data: bytes, path: str, sensitive: Collection[str] = ()) -> StateFile
         line = data.count(b"\n", 0, error.start) + 1
         raise _broken(path, line, "The file is not UTF-8.") from error
     try:
-        document = yaml_io.parse(text)
-    except yaml_io.YamlError as error:
+        document = parse(text)
+    except YamlError as error:
         raise _broken(path, error.line, error.message) from error
     state, problems = build(document, path, sensitive_sources=sensitive)
     if state is None:
         raise _broken(path, problems[0].line, problems[0].message)
-    return StateFile(path, text, state, problems)
+    return StateFile(path, text, document, state, problems)
 
 
 def sensitive_sources(ws: Workspace) -> frozenset[str]:
