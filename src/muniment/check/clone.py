@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from muniment.check.context import Context
 from muniment.check.findings import Finding, Note
-from muniment.errors import Problem
+from muniment.errors import Problem, Refused
+from muniment.files import file_lock
 
 _DRIVERS = ("muniment-ledger", "muniment-state", "muniment-plan")
 
@@ -15,11 +17,22 @@ def journal(context: Context) -> Iterator[Finding]:
     """No step of an earlier run was left half done (G4)."""
     if next((context.ws.private / "journal").glob("*/intent.json"), None) is None:
         return
-    from muniment.publish import open_journal  # noqa: PLC0415 - the door isn't needed to read anything else
+    from muniment.journal import Journal  # noqa: PLC0415 - only when there is one
 
-    if open_journal(context.ws):
+    found = Journal(context.ws.repo, context.ws.private)
+    # While its run is alive a step is not left but under way: this may be the very hook of its commit.
+    if found.is_open() and not (_held(found.alive) or _held(context.ws.lock_path)):
         message = "A run was interrupted in the middle of writing several files."
         yield Problem(".", 0, "open-journal", message, "muniment check --fix")
+
+
+def _held(lock: Path) -> bool:
+    """Whether a living process holds a lock."""
+    try:
+        with file_lock(lock, wait_seconds=0):
+            return False
+    except Refused:
+        return True
 
 
 def merge_driver(context: Context) -> Iterator[Finding]:

@@ -50,15 +50,28 @@ def not_usable(directory: Path, lines: list[str], reason: str) -> UsageProblem:
 
 
 def hook_index(root: Path, git_dir: Path, environ: Mapping[str, str]) -> Path | None:
-    """The index a running `git commit` prepared for its hooks, when it is this worktree's (G16).
+    """The index a running commit prepared for its hooks, when it is this worktree's (G16).
 
     `git commit -a` and `git commit PATH` hand their hooks a temporary index; it always lies in the git
-    folder, which is how one meant for another repository is told apart.
+    folder, which is how one meant for another repository is told apart. A commit of Muniment's own hands
+    them the one in its journal.
     """
     named = environ.get("GIT_INDEX_FILE")
     if not named:
         return None
     index = root / named
-    if index.parent.resolve() != git_dir.resolve() or index.name == "index" or not index.is_file():
+    if not index.is_file():
         return None
-    return index
+    folder, own = index.parent.resolve(), git_dir.resolve()
+    if folder == own:
+        return None if index.name == "index" else index
+    return index if folder.is_relative_to(_common(own) / "muniment" / "journal") else None
+
+
+def _common(git_dir: Path) -> Path:
+    """The git folder shared by all worktrees; gitrepository-layout(5), `commondir`."""
+    try:
+        named = (git_dir / "commondir").read_text("utf-8").removesuffix("\n")
+    except OSError:
+        return git_dir
+    return (git_dir / named).resolve()
