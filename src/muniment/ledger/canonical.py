@@ -99,26 +99,24 @@ def is_spelled_flat(document: dict[str, Any], data: dict[str, Any], raw: bytes) 
 
     The quick way for the usual entry, whose `data` holds scalars and lists of strings.
     """
-    values = data.values()
-    if not _FLAT_TYPES.issuperset(map(type, values)):
-        for item in values:
+    if not _FLAT_TYPES.issuperset(map(type, data.values())):
+        for item in data.values():
             kind = type(item)
             if kind is list:
                 if item and set(map(type, item)) != {str}:
                     return False
             elif kind not in _FLAT_TYPES:
                 return False
-    if list(data) != sorted(data):
+    if len(data) > 1 and list(data) != sorted(data):
         return False
     try:
-        return orjson.dumps(document, option=orjson.OPT_STRICT_INTEGER) == raw
+        return orjson.dumps(document, None, orjson.OPT_STRICT_INTEGER) == raw
     except TypeError:
         return False
 
 
-def quick_loads(raw: bytes) -> Any:
-    """Parse JSON fast and trustingly (duplicate keys pass); raises `ValueError` for bad syntax."""
-    return orjson.loads(raw)
+quick_loads = orjson.loads
+"""Parse JSON fast and trustingly (doubled keys pass); raises `ValueError` for bad syntax."""
 
 
 class StrictReader:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from muniment.ledger.entries import ROOM_KINDS, Entry, links, stub_digest, time_key
 from muniment.ledger.faults import Fault, Reach
 from muniment.ledger.order import cyclic
-from muniment.ledger.segment import body_fault
+from muniment.ledger.segment import BODIES, body_fault
 from muniment.ledger.withdrawn import withdrawn
 
 Entries = Mapping[str, Entry]
@@ -39,11 +39,20 @@ def check(entries: Entries) -> tuple[Fault, ...]:
 
 
 def parents(entries: Entries, kinds: ByKind) -> Iterator[Fault]:  # noqa: ARG001 - every rule has one shape
-    """Every parent is there; an absent one makes the set incomplete, which is not the same as broken."""
+    """Every parent is there; an absent one makes the set incomplete, which is not the same as broken.
+
+    A time before a parent's is noted: times are for display and ties only.
+    """
+    get = entries.get
     for entry in entries.values():
+        at = entry.at
         for parent in entry.after:
-            if parent not in entries:
+            found = get(parent)
+            if found is None:
                 yield _absent(entry, parent, "comes after")
+            elif found.at > at and time_key(found.at) > time_key(at):
+                message = f"Entry {entry.id.short} has a time before {parent.short}, which it comes after."
+                yield Fault("clock", message, Reach.NOTE, entry.id, fix="")
 
 
 def basis(entries: Entries, kinds: ByKind) -> Iterator[Fault]:
@@ -139,8 +148,8 @@ def expunged(entries: Entries, kinds: ByKind) -> Iterator[Fault]:
 
 def bodies(entries: Entries, kinds: ByKind) -> Iterator[Fault]:  # noqa: ARG001 - every rule has one shape
     """A body of a known kind can be read; a damaged one is the problem of its entry alone."""
-    for kind in ("finding", "decision", "alias", "applied", "undo", "expunge", "note"):
-        for entry in kinds.get(kind, ()):
+    for kind in BODIES.keys() & kinds.keys():
+        for entry in kinds[kind]:
             fault = body_fault(entry)
             if fault:
                 yield fault
@@ -176,16 +185,6 @@ def _room_message(entry: Entry, field: str, found: Entry | None) -> str:
     return f"The {entry.kind} {entry.id.short} names {what} in `{field}`." if what else ""
 
 
-def times(entries: Entries, kinds: ByKind) -> Iterator[Fault]:  # noqa: ARG001 - every rule has one shape
-    """No entry has a time before one it comes after. A note: times are for display and ties only."""
-    for entry in entries.values():
-        for parent in entry.after:
-            found = entries.get(parent)
-            if found is not None and found.at > entry.at and time_key(found.at) > time_key(entry.at):
-                message = f"Entry {entry.id.short} has a time before {parent.short}, which it comes after."
-                yield Fault("clock", message, Reach.NOTE, entry.id, fix="")
-
-
 def cycles(entries: Entries, kinds: ByKind) -> Iterator[Fault]:  # noqa: ARG001 - every rule has one shape
     """No entry comes after itself: impossible for digests, so a cycle runs through a forged stub."""
     stubs = sorted(entry.id for entry in entries.values() if entry.expunged)
@@ -213,7 +212,6 @@ RULES: tuple[Callable[[Entries, ByKind], Iterable[Fault]], ...] = (
     expunged,
     bodies,
     rooms,
-    times,
     cycles,
 )
 """Every rule, in the order their faults are reported."""

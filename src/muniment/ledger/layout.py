@@ -19,6 +19,7 @@ from muniment.ledger.segment import (
     SCHEMA_NUMBER,
     Sealed,
     Segment,
+    careful_entry,
     quick_entry,
     read_entry,
     read_sealed,
@@ -166,7 +167,7 @@ def _salvage(data: bytes, draft: _Draft) -> None:
     for line, raw in _candidate_lines(data):
         entry = quick_entry(raw)
         if entry is None:
-            entry = _careful_entry(raw)
+            entry = careful_entry(raw)
         if entry is not None and not (entry.id in draft.entries and draft.entries[entry.id].expunged):
             draft.entries[entry.id] = entry
             draft.lines[entry.id] = line
@@ -177,18 +178,6 @@ def _candidate_lines(data: bytes) -> Iterator[tuple[int, bytes]]:
         bare = raw.strip(b" \t\r,")
         if bare.startswith(b"{") and bare.endswith(b"}"):
             yield number, bare
-
-
-def _careful_entry(raw: bytes) -> Entry | None:
-    reader = StrictReader()
-    try:
-        text = raw.decode()
-        document, end = reader.value_at(text, 0)
-    except ValueError:
-        return None
-    if reader.take_faults() or end != len(text):
-        return None
-    return read_entry(document)[0]
 
 
 def _finish(draft: _Draft, data: bytes, *, readable: bool) -> Segment:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from muniment.ids import EntryId
 from muniment.ledger.canonical import quick_loads
 from muniment.ledger.entries import Entry
-from muniment.ledger.segment import BETWEEN, CLOSE, ENTRIES, OPEN, parse_segment, quick_entry
+from muniment.ledger.segment import BETWEEN, CLOSE, ENTRIES, OPEN, careful_entry, parse_segment, quick_entry
 
 
 def body_span(data: bytes) -> tuple[int, int]:
@@ -72,7 +72,7 @@ def entry_by_id(data: bytes, identity: str) -> Entry | None:
     if place >= end:
         return None
     first, stop = _line_at(data, start, end, place)
-    entry = quick_entry(data[first:stop])
+    entry = quick_entry(data[first:stop]) or careful_entry(data[first:stop])
     return entry if entry is not None and entry.id == identity else None
 
 

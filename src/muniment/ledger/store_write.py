@@ -10,7 +10,7 @@ from muniment.ledger.assembly import Placed, Whole
 from muniment.ledger.canonical import canonical
 from muniment.ledger.entries import Entry
 from muniment.ledger.faults import Verdict
-from muniment.ledger.segment import CLOSE, OPEN, Segment, quick_entry
+from muniment.ledger.segment import CLOSE, OPEN, Segment, careful_entry, quick_entry
 from muniment.ledger.splice import entry_by_id, lines_with
 from muniment.ledger.status import FRAME, View
 from muniment.ledger.store import Appended, Draft, Ledger, append, load, read_here
@@ -80,7 +80,7 @@ def _part(ws: Workspace, data: bytes, tip: Tip, draft: Draft) -> Ledger | None:
             return None
         found[entry.id] = entry
     for raw in _bearing(data, tip, draft, found):
-        entry = quick_entry(raw)
+        entry = quick_entry(raw) or careful_entry(raw)
         if entry is None:
             return None
         found[entry.id] = entry
