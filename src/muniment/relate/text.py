@@ -67,7 +67,7 @@ def terms(text: str) -> Counter[str]:
 
 
 def _prepared(text: str) -> tuple[re.Pattern[str], str]:
-    """The pattern of a word, and the text it fits; an ASCII text is neither folded nor checked for scripts."""
+    """The pattern of a word, and the text it fits; an ASCII text is neither folded nor cut into pairs."""
     if text.isascii() or not _FOREIGN.search(text):
         return _ASCII_WORD, text
     return _patterns()[0], fold(text)
