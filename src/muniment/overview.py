@@ -9,7 +9,7 @@ from typing import TypeVar
 from muniment import hooks, publish
 from muniment.check.reading import read_state
 from muniment.documents.reading import Kind, read_document
-from muniment.documents.stages import Stage
+from muniment.documents.stages import Stage, Standing
 from muniment.errors import MunimentError, Problem
 from muniment.files import read_bytes
 from muniment.intake import batches
@@ -122,7 +122,10 @@ def _pending(ws: Workspace) -> int:
     path = ws.config.pending_path
     text = (_bytes(ws, path) or b"").decode("utf-8", "replace")
     page = read_document(path, Stage.PENDING, text)
-    return sum(statement.kind is Kind.PENDING for statement in page.statements)
+    return sum(
+        statement.kind is Kind.PENDING and statement.standing is Standing.PENDING
+        for statement in page.statements
+    )
 
 
 def _bytes(ws: Workspace, path: str) -> bytes | None:

@@ -43,7 +43,7 @@ def test_links__to_files_folders_headings_and_the_web_are_fine(repo: Repo) -> No
 def test_links__a_missing_target_is_a_problem_with_its_line(repo: Repo, text: str) -> None:
     repo.write("docs/bugs/a.md", text)
     outcome = check(repo)
-    assert places(outcome) == [("docs/bugs/a.md", 3, "link")]
+    assert places(outcome) == [("docs/bugs/a.md", 3, "doc-link")]
     assert "docs/bugs/gone.md" in outcome.problems[0].message
     assert outcome.problems[0].fix == "git log --oneline -- docs/bugs/gone.md"
 
@@ -67,7 +67,7 @@ def test_links__out_of_the_repository_are_a_note(repo: Repo) -> None:
     repo.write("docs/bugs/a.md", "[issue](../../../issues/12)\n")
     outcome = check(repo)
     assert outcome.problems == ()
-    assert [note.rule for note in outcome.notes] == ["link"]
+    assert [note.rule for note in outcome.notes] == ["doc-link"]
 
 
 def test_links__a_document_that_moved_stage_is_followed(repo: Repo) -> None:

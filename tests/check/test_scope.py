@@ -62,7 +62,7 @@ def test_all__untracked_files_count_and_other_repositories_inside_do_not(repo: R
     repo.write("docs/bugs/a.md", BAD)
     inner = Repo.init(repo.path / "docs/bugs/inner")
     inner.write("b.md", BAD)
-    assert places(check(repo)) == [("docs/bugs/a.md", 1, "link")]
+    assert places(check(repo)) == [("docs/bugs/a.md", 1, "doc-link")]
 
 
 def test_paths__only_what_lies_there(repo: Repo) -> None:
@@ -98,14 +98,14 @@ def test_staged__only_what_is_staged(repo: Repo) -> None:
     repo.write("docs/ideas/b.md", BAD)
     repo.write("docs/ideas/c.md", BAD)
     repo.git("add", "docs/ideas/b.md")
-    assert places(check(repo, staged=True)) == [("docs/ideas/b.md", 1, "link")]
+    assert places(check(repo, staged=True)) == [("docs/ideas/b.md", 1, "doc-link")]
 
 
 def test_staged__links_are_judged_in_what_is_staged(repo: Repo) -> None:
     repo.write("docs/ideas/a.md", "[b](b.md)\n")
     repo.write("docs/ideas/b.md", "# B\n")
     repo.git("add", "docs/ideas/a.md")
-    assert rules(check(repo, staged=True)) == ["link"], "b.md would not be in the commit"
+    assert rules(check(repo, staged=True)) == ["doc-link"], "b.md would not be in the commit"
     repo.git("add", "docs/ideas/b.md")
     assert rules(check(repo, staged=True)) == []
 
@@ -151,9 +151,9 @@ def test_range__two_and_three_dots_and_open_ends(repo: Repo) -> None:
     repo.write("docs/ideas/upstream.md", BAD)
     repo.commit("Main goes on")
     for given in (f"{start}..side", "main..side", "main...side"):
-        assert places(check(repo, revisions=given)) == [("docs/bugs/a.md", 1, "link")], given
+        assert places(check(repo, revisions=given)) == [("docs/bugs/a.md", 1, "doc-link")], given
     repo.git("switch", "-q", "side")
-    assert rules(check(repo, revisions="main..")) == ["link"]
+    assert rules(check(repo, revisions="main..")) == ["doc-link"]
 
 
 def test_range__the_working_tree_is_not_looked_at(repo: Repo) -> None:
@@ -226,7 +226,7 @@ def test_text__problems_on_stdout_the_rest_on_stderr(repo: Repo) -> None:
     repo.write("docs/bugs/a.md", BAD)
     result = muniment("check", cwd=repo.path)
     assert result.out.startswith("docs/bugs/a.md:1: The link to gone.md leads to nothing")
-    assert "[link]" in result.out
+    assert "[doc-link]" in result.out
     assert "fix: git log" in result.out
     assert "1 problem" in result.err
     assert muniment("-q", "check", cwd=repo.path).err == ""
@@ -383,10 +383,10 @@ def test_works_in_every_kind_of_repository(repo: Repo, tmp_path: Path) -> None:
     repo.git("config", "uploadpack.allowFilter", "true")
     partial.git("clone", "-q", "--filter=blob:none", f"file://{repo.path}", ".")
     for made in (repo, Repo(tmp_path / "linked"), sha256, partial):
-        assert rules(check(made)) == ["link"], made.path
+        assert rules(check(made)) == ["doc-link"], made.path
         assert rules(check(made, staged=True)) == []
         made.git("checkout", "-q", "--detach")
-        assert rules(check(made)) == ["link"], made.path
+        assert rules(check(made)) == ["doc-link"], made.path
 
 
 def test_every_rule_is_named_by_what_it_does() -> None:

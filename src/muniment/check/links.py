@@ -29,7 +29,7 @@ def links(context: Context) -> Iterator[Finding]:
         for line, written in _real_links(context, path):
             place = resolve(path, written)
             if place is None:
-                yield Note(path, line, "link", f"The link to {written} leads outside the repository.")
+                yield Note(path, line, "doc-link", f"The link to {written} leads outside the repository.")
             elif place and not context.snapshot.exists(place):
                 missing.setdefault(place, []).append((path, line, written))
     if missing:
@@ -74,16 +74,16 @@ def _explain(context: Context, missing: Mapping[str, list[tuple[str, int, str]]]
     for place, citations in sorted(missing.items()):
         for path, line, written in citations:
             if place in moved:
-                yield Note(path, line, "link", f"The target of {written} has moved to {moved[place]}.")
+                yield Note(path, line, "doc-link", f"The target of {written} has moved to {moved[place]}.")
             elif place in other:
                 message = f"The target of {written} is not on this branch; it is on {other[place]}."
-                yield Note(path, line, "link", message)
+                yield Note(path, line, "doc-link", message)
             elif shallow:
                 why = f"{path}:{line} links to {written}, absent here; in a shallow clone it may have moved."
-                yield Unknown("link", why, "git fetch --unshallow")
+                yield Unknown("doc-link", why, "git fetch --unshallow")
             else:
                 message = f"The link to {written} leads to nothing: there is no {place}."
-                yield Problem(path, line, "link", message, f"git log --oneline -- {place}")
+                yield Problem(path, line, "doc-link", message, f"git log --oneline -- {place}")
 
 
 def _moved(context: Context, missing: Iterable[str]) -> dict[str, str]:

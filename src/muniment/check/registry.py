@@ -26,7 +26,7 @@ RULES: Mapping[str, Rule] = {
     "state": plan.state,
     "closed-without-evidence": plan.closed_items,
     "plan": plan.plan,
-    "link": links.links,
+    "doc-link": links.links,
     "decision-target": links.decision_targets,
     "roadmap": goals.roadmaps,
     "gate": gating.added,
