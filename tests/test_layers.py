@@ -86,7 +86,7 @@ ONE_PLACE: Mapping[str, tuple[str, ...]] = {
     "phonenumbers": ("redact/*.py",),
     "re2": ("redact/*.py",),
     "ahocorasick_rs": ("redact/*.py",),
-    "orjson": ("ledger/canonical.py"),
+    "orjson": ("ledger/canonical.py",),
     "yaml": (),
     "git": (),
 }
@@ -252,7 +252,7 @@ def test_pure_modules_reach_no_outside() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        "datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", "time.monotonic",
+        "datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", 
         "time.time_ns", "os.environ", "os.getenv", "os.chdir", "uuid.uuid4", "secrets.token_hex",
         "getpass.getuser", "random.random", "print", "sys.exit",
     ],

@@ -4,65 +4,132 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
-from muniment.redact.rules import TAG
 from muniment.redact.spans import Span
 
 _CONTEXT_LINES = 3
-_MASK = "\ufffc"
+Find = Callable[[str], tuple[Span, ...]]
 
 
-def changed(new: str, old: str) -> tuple[int, int, int]:
-    """The window that holds every difference, a few lines wider: start, its end in `new`, its end in `old`.
+def added_spans(new: str, old: str, find: Find) -> tuple[Span, ...]:
+    """What `find` sees in `new` that `old` doesn't already hold; positions are those in `new`.
 
-    An identifier that old and added characters form together lies inside the window.
+    Only added lines, lines that newly stand side by side, and a few lines around them are looked at. An
+    identifier counts when it touches an added line or spans a new joint, unless the same value stood as
+    often on the lines that were removed: a line that was moved, or edited elsewhere, adds nothing.
     """
-    head = _common(new, old)
-    most = min(len(new), len(old)) - head
-    tail = _common(new[len(new) - most :][::-1], old[len(old) - most :][::-1]) if most else 0
-    start = _lines_back(new, head)
-    keep = len(new) - _lines_on(new, len(new) - tail)
-    return start, len(new) - keep, len(old) - keep
-
-
-def added(text: str, found: tuple[Span, ...], old: str, before: tuple[Span, ...]) -> tuple[Span, ...]:
-    """Those of `found` that `old` didn't hold as often: each old occurrence of a value excuses one.
-
-    Occurrences on lines that `old` also has are excused first.
-    """
-    excused = Counter((span.kind, old[span.start : span.end]) for span in before)
-    old_lines = set(old.split("\n"))
-    starts = line_starts(text)
-
-    def is_new_line(span: Span) -> bool:
-        first = starts[bisect_right(starts, span.start) - 1]
-        stop = text.find("\n", span.end)
-        lines = text[first : stop if stop >= 0 else len(text)].split("\n")
-        return not all(line in old_lines for line in lines)
-
-    fresh = []
-    for span in sorted(found, key=is_new_line):
-        value = (span.kind, text[span.start : span.end])
+    fresh, gone = _compare(new, old)
+    found = [span for span in fresh.find(find) if fresh.touches(span)]
+    if not found:
+        return ()
+    excused = Counter(
+        (span.kind, old[span.start : span.end]) for span in gone.find(find) if gone.touches(span)
+    )
+    kept = []
+    for span in found:
+        value = (span.kind, new[span.start : span.end])
         if excused[value] > 0:
             excused[value] -= 1
         else:
-            fresh.append(span)
-    return tuple(sorted(fresh, key=lambda span: span.start))
+            kept.append(span)
+    return tuple(kept)
 
 
-def mask(text: str, spans: list[Span]) -> str:
-    """The text with these spans and every tag made opaque, every position kept."""
-    ranges = [(span.start, span.end) for span in spans]
-    ranges += [match.span() for match in TAG.finditer(text)]
-    if not ranges:
-        return text
-    parts: list[str] = []
-    cursor = 0
-    for start, end in sorted(ranges):
-        if start >= cursor:
-            parts += [text[cursor:start], _MASK * (end - start)]
-            cursor = end
-    return "".join([*parts, text[cursor:]])
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One text's lines, and which of them differ from the other text.
+
+    Attributes:
+        text: The text.
+        starts: The offset of every line, and of the text's end.
+        lines: Indexes of the lines that only this text has.
+        joints: Indexes of shared lines that follow another line than they did in the other text.
+    """
+
+    text: str
+    starts: list[int]
+    lines: frozenset[int]
+    joints: frozenset[int]
+
+    def find(self, find: Find) -> Iterable[Span]:
+        """Spans seen in the differing lines and their context, at their place in the text."""
+        for first, last in self._windows():
+            low, high = self.starts[first], self.starts[last]
+            for span in find(self.text[low:high]):
+                yield replace(span, start=span.start + low, end=span.end + low)
+
+    def touches(self, span: Span) -> bool:
+        """Whether a span has a part on a differing line, or runs across a new joint."""
+        first = bisect_right(self.starts, span.start) - 1
+        last = bisect_right(self.starts, span.end - 1) - 1
+        return any(line in self.lines for line in range(first, last + 1)) or any(
+            line in self.joints for line in range(first + 1, last + 1)
+        )
+
+    def _windows(self) -> list[tuple[int, int]]:
+        count = len(self.starts) - 1
+        windows: list[tuple[int, int]] = []
+        for line in sorted(self.lines | self.joints):
+            low, high = max(0, line - _CONTEXT_LINES), min(count, line + _CONTEXT_LINES + 1)
+            if windows and low <= windows[-1][1]:
+                windows[-1] = (windows[-1][0], high)
+            else:
+                windows.append((low, high))
+        return windows
+
+
+def _compare(new: str, old: str) -> tuple[_Side, _Side]:
+    head = _common(new, old)
+    head = new.rfind("\n", 0, head) + 1
+    most = min(len(new), len(old)) - head
+    tail = _common(new[len(new) - most :][::-1], old[len(old) - most :][::-1]) if most else 0
+    cut = new.find("\n", len(new) - tail)
+    tail = len(new) - cut - 1 if cut >= 0 else 0
+    new_lines, new_side = _lines(new, head, len(new) - tail)
+    old_lines, old_side = _lines(old, head, len(old) - tail)
+    left = Counter(old_lines)
+    only_new = []
+    for index, line in enumerate(new_lines):
+        if left[line] > 0:
+            left[line] -= 1
+        else:
+            only_new.append(index)
+    only_old = []
+    for index in range(len(old_lines) - 1, -1, -1):
+        if left[old_lines[index]] > 0:
+            left[old_lines[index]] -= 1
+            only_old.append(index)
+    pairs = set(zip(old_lines, old_lines[1:], strict=False))
+    joints = [
+        index for index in range(1, len(new_lines)) if (new_lines[index - 1], new_lines[index]) not in pairs
+    ]
+    return new_side(only_new, joints), old_side(only_old, [])
+
+
+Build = Callable[[list[int], list[int]], _Side]
+
+
+def _lines(text: str, start: int, stop: int) -> tuple[list[str], Build]:
+    """The lines between two offsets, with one line before and after, and a maker of their side."""
+    starts = line_starts(text)
+    first = max(0, bisect_right(starts, start) - 2)
+    last = min(len(starts), bisect_right(starts, max(start, stop - 1)) + 1)
+    lines = text[starts[first] : starts[last] if last < len(starts) else len(text)].split("\n")
+    if len(lines) > last - first:
+        lines.pop()
+
+    def build(differing: list[int], joints: list[int]) -> _Side:
+        ends = [*starts, len(text)]
+        return _Side(
+            text,
+            ends,
+            frozenset(first + line for line in differing),
+            frozenset(first + line for line in joints),
+        )
+
+    return lines, build
 
 
 def line_starts(text: str) -> list[int]:
@@ -85,19 +152,3 @@ def _common(one: str, other: str) -> int:
         else:
             high = middle - 1
     return low
-
-
-def _lines_back(text: str, position: int) -> int:
-    for _ in range(_CONTEXT_LINES + 1):
-        position = text.rfind("\n", 0, max(position, 0))
-        if position < 0:
-            return 0
-    return position + 1
-
-
-def _lines_on(text: str, position: int) -> int:
-    for _ in range(_CONTEXT_LINES + 1):
-        position = text.find("\n", position) + 1
-        if position == 0:
-            return len(text)
-    return position

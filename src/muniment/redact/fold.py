@@ -14,6 +14,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+import re2
 
 _DROPPED = {"Mn", "Mc", "Me", "Cf"}
 _IGNORABLE = frozenset("\u115f\u1160\u3164\uffa0\u2800\u0640\u17b4\u17b5")
@@ -193,13 +194,13 @@ def _fold_part(character: str) -> str:
 
 # --- written-out characters -------------------------------------------------------------------------
 
-_ESCAPE = re.compile(
+_ESCAPE = re2.compile(
     r"&#[xX][0-9A-Fa-f]{1,6};?|&#[0-9]{1,7};?|&[A-Za-z][A-Za-z0-9]{1,31};"
     r"|(?:%[0-9A-Fa-f]{2})+"
     r"|(?:\\u[0-9A-Fa-f]{4})+|\\u\{[0-9A-Fa-f]{1,6}\}|\\U[0-9A-Fa-f]{8}|\\x[0-9A-Fa-f]{2}"
     r"|\\[!-/:-@\[-`{-~]"
-    r"|(?<=[A-Za-z0-9])=(?:40|2[Ee])(?=[A-Za-z0-9=])"
 )
+_QUOTED_PRINTABLE = re.compile(r"(?<=[A-Za-z0-9])=(?:40|2[Ee])(?=[A-Za-z0-9=])")
 _ROUNDS = 3
 """How often an escape inside an escape is followed (`%2540`, `&amp;#64;`)."""
 
@@ -209,33 +210,48 @@ def decoded(text: str) -> View | None:
 
     Only those lines, so that the plain text is not scanned twice.
     """
-    if not ("&" in text or "%" in text or "\\" in text or "=" in text):
+    if not ("&" in text or "%" in text or "\\" in text or "=40" in text or "=2" in text):
         return None
-    view: View | None = None
-    for _ in range(_ROUNDS):
-        source = view.text if view else text
-        matches = list(_ESCAPE.finditer(source))
+    matches = _escapes(text)
+    if not matches:
+        return None
+    view = _decode(text, matches, None)
+    for _ in range(_ROUNDS - 1):
+        matches = _escapes(view.text)
         if not matches:
             break
-        view = _decode_once(source, matches, view)
+        view = _decode(view.text, matches, view)
     return view
 
 
-def _decode_once(text: str, matches: list[re.Match[str]], source: View | None) -> View:
+def _escapes(text: str) -> list[tuple[int, str]]:
+    """Where each escape starts, and the escape, in order."""
+    found = [(match.start(), match.group()) for match in _ESCAPE.finditer(text)]
+    if "=40" in text or "=2" in text:
+        found += [(match.start(), match.group()) for match in _QUOTED_PRINTABLE.finditer(text)]
+        found.sort()
+    return found
+
+
+def _decode(text: str, escapes: list[tuple[int, str]], source: View | None) -> View:
+    """One round: windows of whole lines around the escapes; in later rounds, the whole view."""
     builder = ViewBuilder(text, source)
-    cursor = window_end = -1
-    for match in matches:
-        if match.start() >= window_end:
-            if window_end >= 0:
-                builder.copy(text[cursor:window_end], cursor)
-                builder.atom("\n\n", window_end, window_end + 1)
-            cursor = max(_line_start(text, match.start(), 2), window_end)
+    cursor = window_end = line_end = 0
+    if source is not None:
+        window_end = line_end = len(text)
+    for start, escape in escapes:
+        if start >= window_end:
+            builder.copy(text[cursor:window_end], cursor)
+            cursor = max(_line_start(text, start, 2), window_end)
+            builder.atom("\n\n", cursor, cursor + 1)
             window_end = cursor
-        window_end = max(window_end, _line_end(text, match.end(), 2))
-        builder.copy(text[cursor : match.start()], cursor)
-        for decoded_text, start, end in _characters(match.group(), match.start()):
-            builder.atom(decoded_text, start, end)
-        cursor = match.end()
+        if start >= line_end:  # once a line: a flood of escapes on one line stays linear
+            line_end = _line_end(text, start + len(escape), 1)
+            window_end = max(window_end, _line_end(text, line_end, 1))
+        builder.copy(text[cursor:start], cursor)
+        for character, low, high in _characters(escape, start):
+            builder.atom(character, low, high)
+        cursor = start + len(escape)
     builder.copy(text[cursor:window_end], cursor)
     return builder.build()
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from muniment.errors import CheckFailed, Problem
-from muniment.redact.added import added, changed, line_starts, mask
+from muniment.redact.added import added_spans, line_starts
 from muniment.redact.exempt import Identities, exempt_ranges
 from muniment.redact.fold import View
 from muniment.redact.identifiers import find_identifiers
 from muniment.redact.loose import Loose
-from muniment.redact.rules import KnownNames, detect
+from muniment.redact.rules import KnownNames, detect, mask
 from muniment.redact.scrub import redact
 from muniment.redact.spans import Span, merge
 from muniment.workspace import Workspace
@@ -175,7 +175,7 @@ class Gate:
         shown = _UNSHOWN
         try:
             shown = self._shown_path(path)
-            own = self._judge(path, "", trailers=False) if old is None else ()
+            own = self._judge(path, trailers=False) if old is None else ()
             named = tuple(GateProblem(shown, 0, 0, span.kind) for span in own)
             return (*named, *self._inspect_bytes(shown, data, old))
         except _TimeOut:
@@ -187,7 +187,7 @@ class Gate:
         """As `inspect`, for a text that is wholly new."""
         try:
             text.encode()
-            found = self._judge(text, "", trailers=what == "commit message")
+            found = self._judge(text, trailers=what == "commit message")
             return _located(what, text, found)
         except UnicodeEncodeError:
             return (GateProblem(what, 0, 0, "undecodable"),)
@@ -197,24 +197,24 @@ class Gate:
             return (GateProblem(what, 0, 0, "error"),)
 
     def _inspect_bytes(self, path: str, data: bytes, old: bytes | None) -> tuple[GateProblem, ...]:
+        if data == old:  # nothing is added, readable or not (a plan moved aside untouched, S14)
+            return ()
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:
             before = data[: error.start]
             column = len(before) - (before.rfind(b"\n") + 1) + 1
             return (GateProblem(path, before.count(b"\n") + 1, column, "undecodable"),)
-        before_text = "" if old is None else old.decode("utf-8", "replace")
-        start, stop, old_stop = changed(text, before_text)
-        found = self._judge(text[start:stop], before_text[start:old_stop], trailers=False)
-        moved = tuple(Span(span.start + start, span.end + start, span.kind, span.key) for span in found)
-        return _located(path, text, moved)
-
-    def _judge(self, text: str, old: str, *, trailers: bool) -> tuple[Span, ...]:
         deadline = self.clock() + self.seconds
-        found = self._find(text, deadline, trailers=trailers)
-        if not found or not old:
-            return found
-        return added(text, found, old, self._find(old, deadline, trailers=trailers))
+
+        def find(part: str) -> tuple[Span, ...]:
+            return self._find(part, deadline, trailers=False)
+
+        found = find(text) if old is None else added_spans(text, old.decode("utf-8", "replace"), find)
+        return _located(path, text, found)
+
+    def _judge(self, text: str, *, trailers: bool) -> tuple[Span, ...]:
+        return self._find(text, self.clock() + self.seconds, trailers=trailers)
 
     def _find(self, text: str, deadline: float, *, trailers: bool) -> tuple[Span, ...]:
         """Everything refusable in a text, by both paths, exempt values left out."""
@@ -240,10 +240,10 @@ class Gate:
     def _shown_path(self, path: str) -> str:
         """The path as messages may print it: identifiers in it replaced; raises if it is not UTF-8."""
         path.encode()
-        if not self._judge(path, "", trailers=False):
+        if not self._judge(path, trailers=False):
             return path
         shown = redact(path, self.known).text
-        return _UNSHOWN if self._judge(shown, "", trailers=False) else shown
+        return _UNSHOWN if self._judge(shown, trailers=False) else shown
 
 
 def gate_for(ws: Workspace, known: KnownNames | None = None) -> Gate:
@@ -255,7 +255,7 @@ def gate_for(ws: Workspace, known: KnownNames | None = None) -> Gate:
     Raises:
         Unavailable: A configured names file can't be read.
     """
-    from muniment.redact.setup import allowed, configured_names  # noqa: PLC0415 - needs a repository
+    from muniment.redact.gate_setup import allowed, configured_names  # noqa: PLC0415 - needs a repository
 
     allow, identities = allowed(ws)
     return Gate(configured_names(ws, known), allow, identities)

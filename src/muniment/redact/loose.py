@@ -7,7 +7,6 @@ base64 decoded. It never shares a view with redaction, so that a miss there is n
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
 from collections.abc import Callable, Iterator
@@ -26,7 +25,7 @@ _LOOKALIKE = str.maketrans(
     "\u03b1\u03bf\u03bd\u03c1\u03c4\u03b9\u03ba\u03c5\u03c7\u0261\u0251",
     "aeopcyxijshdqwbkmhtaovptikuxga",
 )
-_MIXED = re.compile(r"[^\W\d_]*(?:[a-z][\u0370-\u052f]|[\u0370-\u052f][a-z])[^\W\d_]*")
+_OTHER_LETTERS = re.compile("[\u0370-\u052f]+")
 _DIGIT_WORDS = {
     word: str(value)
     for value, words in enumerate(
@@ -115,10 +114,22 @@ def _is_wrap(text: str, start: int, end: int) -> bool:
 
 def _lookalikes(view: View) -> View | None:
     """The view with Cyrillic and Greek letters that look Latin read as Latin, in words that mix scripts."""
-    if view.text.isascii() or not _MIXED.search(view.text):
+    text = view.text
+    if text.isascii():
         return None
-    text = _MIXED.sub(lambda match: match.group().translate(_LOOKALIKE), view.text)
-    return replace(view, text=text)
+    parts: list[str] = []
+    cursor = 0
+    for match in _OTHER_LETTERS.finditer(text):
+        if _is_latin(text[match.start() - 1 : match.start()]) or _is_latin(
+            text[match.end() : match.end() + 1]
+        ):
+            parts += [text[cursor : match.start()], match.group().translate(_LOOKALIKE)]
+            cursor = match.end()
+    return replace(view, text="".join([*parts, text[cursor:]])) if parts else None
+
+
+def _is_latin(character: str) -> bool:
+    return character.isascii() and character.isalpha()
 
 
 def _spelled(view: View) -> View | None:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from muniment.errors import UsageProblem
@@ -288,6 +289,7 @@ def _joins(one: str, other: str) -> bool:
     return _script(one) == _script(other)
 
 
+@lru_cache(maxsize=4096)
 def _script(character: str) -> str:
     if character.isascii():
         return "LATIN"

@@ -36,7 +36,11 @@ _CALLING_CODES = frozenset(
 _TINY_PLANS = frozenset({"683", "690", "247", "290", "688", "677", "674"})
 """Calling codes whose whole international number can have only seven digits."""
 _EXACT_TOTAL = {"1": 11, "7": 11}
-MAX_DIGITS = 15
+MAX_DIGITS = 16
+"""E.164 allows 15; one more for a national 0 kept inside (`+49 (0)…`)."""
+
+_BARE_LEAST = 9
+"""Digits from which on a bare run after a word such as "call" is a number to call."""
 
 _JID = re2.compile(
     r"\+?[0-9]{5,20}(?:[-_.:][0-9]{1,20}){0,3} ?@ ?"
@@ -50,19 +54,24 @@ _NORTH_AMERICAN = re2.compile(
     r"(?:1[ .-]?)?(?:\([2-9][0-9]{2}\)[ .-]?|[2-9][0-9]{2}[-/])[2-9][0-9]{2}-[0-9]{4}"
 )
 _STRONG = re2.compile(
-    r"(?:wa\.me/|whatsapp[a-z./:]{0,20}/|phone[_a-z]{0,12}['\"]? ?[=:] ?|wa_?id['\"]? ?[=:] ?|msisdn['\"]? ?[=:] ?"
-    r"|jid['\"]? ?[=:] ?)['\"(]?\+?([0-9]{7,15})"
+    r"(?:wa\.me/|whatsapp[a-z./:]{0,20}/|phone[_a-z]{0,12}['\"]? ?[=:] ?|wa_?id['\"]? ?[=:] ?"
+    r"|msisdn['\"]? ?[=:] ?|jid['\"]? ?[=:] ?)['\"(]?\+?([0-9]{7,15})"
 )
 _WEAK = re2.compile(
     r"\b(?:participant|sender|recipient|author|contact|caller|callee|from|to|user|chat|member|mobile|tel|remote)"
     r"['\"]?(?: ?[=:] ?| )['\"(]?\+?([0-9]{10,15})"
 )
 _MENTION = re2.compile(r"@([0-9]{10,15})\b")
-_CONTEXT = re2.compile(
-    r"(?:\bphone|\btele?phone|\btel\b|\bmobile|\bcell|\bfax|\bwhats ?app|\bcall\b|\bcalled\b|\bdial|\bsms\b|\bdesk\b"
-    r"|\boffice\b|\breach me\b|\banswering\b|\bmessages? to\b|\bring\b|\btelefon|telefono|\bhandy\b"
-    r"|тел|телефон|מספר|טלפון|נייד|פלאפון|וואטסאפ|هاتف|جوال|رقم|موبايل|电话|手机|電話|携帯|전화)"
-    rf"[^0-9\n]{{0,16}}([0-9]{_RUN}{{6,14}})"
+_LABELS = (
+    r"phone|telefon|telefono|mobile|fax|whats ?app|\btel\b|\bcell|тел|телефон|מספר|טלפון|נייד|פלאפון|וואטסאפ"
+    r"|هاتف|جوال|رقم|موبايل|电话|手机|電話|携帯|전화"
+)
+_LABELLED = re2.compile(
+    rf"(?:{_LABELS})(?: ?(?:no|nr|number|#))?['\"]?\.? ?[:=|]['\" ]{{0,4}}\n?[ \t('\"]{{0,4}}([0-9]{_RUN}{{5,15}})"
+)
+_NEAR = re2.compile(
+    rf"(?:{_LABELS}|\bcall\b|\bcalled\b|\bdial|\bsms\b|\bdesk\b|\boffice\b|\breach me\b|\banswering\b"
+    rf"|\bmessages? to\b|\bring\b|\bhandy\b)[^0-9\n]{{0,16}}([0-9]{_RUN}{{6,15}})"
 )
 _DATE = re.compile(
     r"(?:19|20)[0-9]{2}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|(?<![0-9])[0-3]?[0-9][-/.][01]?[0-9][-/.](?:19|20)[0-9]{2}(?![0-9])"
@@ -87,9 +96,12 @@ def find_phones(view: View) -> Iterator[Span]:
     if "972" in text:
         yield from _shaped(view, _NINE_SEVEN_TWO, _nine_seven_two)
     yield from _shaped(view, _NORTH_AMERICAN, _north_american)
-    yield from _captured(view, _STRONG, lambda digits: not _TIMESTAMP.fullmatch(digits), "key")
+    yield from _captured(
+        view, _STRONG, lambda digits: not _TIMESTAMP.fullmatch(digits) or _valid(digits), "key"
+    )
     yield from _captured(view, _WEAK, _valid, "key")
-    yield from _in_context(view)
+    yield from _in_context(view, _LABELLED, least=6)
+    yield from _in_context(view, _NEAR, least=7)
 
 
 # --- JIDs -------------------------------------------------------------------------------------------
@@ -143,7 +155,7 @@ def _international_lengths(digits: str) -> tuple[int, int]:
     if exact:
         return exact, exact
     if code == "972":
-        return 11, 13 if digits.startswith("9720") else 12
+        return (10, 13) if digits[3:4] in {"0", "1"} else (11, 12)
     return (7 if code in _TINY_PLANS else 8), MAX_DIGITS
 
 
@@ -240,7 +252,7 @@ def _trunk_zero(text: str, start: int, limit: int) -> tuple[int, str] | None:
         return None
     groups = re.split("[ .-]", text[start:end])
     marks = set(re.sub("[0-9]", "", text[start:end]))
-    pairs = len(groups) == 5 and all(len(group) == 2 for group in groups)  # noqa: PLR2004 - 0X XX XX XX XX
+    pairs = len(groups) == 5 and all(len(group) == 2 and group[0] != "0" for group in groups[1:])  # noqa: PLR2004 - 0X XX XX XX XX
     grouped = (
         3 <= len(groups) <= 4
         and all(2 <= len(group) <= 4 for group in groups)
@@ -278,18 +290,18 @@ def _captured(view: View, pattern: Any, accept: Callable[[str], bool], rule: str
             yield Span(low, high, "phone", f"tel:{match.group(1)}", rule)
 
 
-def _in_context(view: View) -> Iterator[Span]:
-    """A digit run of a phone's length right after a word such as "phone" or "fax"."""
+def _in_context(view: View, pattern: Any, *, least: int) -> Iterator[Span]:
+    """A digit run of a phone's length right after a label ("phone:") or a word such as "call"."""
     text = view.text
-    for match in _CONTEXT.finditer(text):
+    for match in pattern.finditer(text):
         start = match.start(1)
         if not _clean_left(text, start, colon=True):
             continue
-        end, digits = _extent(text, start, match.end(1), lambda _: (7, MAX_DIGITS))
+        end, digits = _extent(text, start, match.end(1), lambda _: (least, MAX_DIGITS))
         written = text[start:end]
         if not end or _DATE.search(written) or _TIMESTAMP.fullmatch(written):
             continue
-        if written.isdigit() and len(digits) < 9:  # noqa: PLR2004 - "call 1234567 times"
+        if pattern is _NEAR and written.isdigit() and len(digits) < _BARE_LEAST:
             continue
         low, high = view.span(start, _with_extension(text, end))
         yield Span(low, high, "phone", f"national:{digits}", "context")

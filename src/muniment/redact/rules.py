@@ -9,8 +9,9 @@ from muniment.redact.names import ROLES, KnownName, KnownNames
 from muniment.redact.secrets import find_secrets
 from muniment.redact.spans import Span, merge
 
-__all__ = ["KINDS", "TAG", "KnownName", "KnownNames", "detect", "find_tags"]
+__all__ = ["KINDS", "TAG", "KnownName", "KnownNames", "detect", "find_tags", "mask"]
 
+_OPAQUE = "\ufffc"
 KINDS = ("phone", "jid", "lid", "group", "email", "name", "secret")
 TAG = re.compile(rf"\[({'|'.join((*KINDS, *ROLES))})-([1-9][0-9]{{0,5}})\]")
 """A tag as `redact` writes it; such a text is opaque to every detector."""
@@ -33,6 +34,19 @@ def detect(text: str, known: KnownNames) -> tuple[Span, ...]:
 def find_tags(text: str) -> tuple[tuple[str, int], ...]:
     """The word and number of every tag that the text already holds."""
     return tuple((match.group(1), int(match.group(2))) for match in TAG.finditer(text))
+
+
+def mask(text: str, spans: list[Span]) -> str:
+    """The text with these spans and every tag made opaque, every position kept."""
+    ranges = [(span.start, span.end) for span in spans]
+    ranges += [match.span() for match in TAG.finditer(text)] if "[" in text else []
+    parts: list[str] = []
+    cursor = 0
+    for start, end in sorted(ranges):
+        if start >= cursor:
+            parts += [text[cursor:start], _OPAQUE * (end - start)]
+            cursor = end
+    return "".join([*parts, text[cursor:]]) if parts else text
 
 
 def _identified(span: Span, known: KnownNames) -> Span:

@@ -32,7 +32,7 @@ def gate(
 
     Exit code 1 when something is refused. Files are judged whole; commits by what they add.
     """
-    from muniment.redact import service  # noqa: PLC0415 - help needs none of it
+    from muniment.redact import gate_service as service  # noqa: PLC0415 - help needs none of it
 
     if bool(paths) == bool(revisions):
         raise UsageProblem("Give either files or --range A..B.", "For example: muniment gate docs/ notes.md")
