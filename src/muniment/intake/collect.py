@@ -19,6 +19,7 @@ from muniment.findings import Finding, Report
 from muniment.intake import batches, triage_file
 from muniment.intake.rows import Batch, Row, Suppressed
 from muniment.intake.survey import Survey
+from muniment.intake.withhold import withheld
 from muniment.ledger import store
 from muniment.publish import Door, open_door
 from muniment.reports_find import Found
@@ -175,10 +176,8 @@ def _take_in(ws: Workspace, door: Door, gate: Gate, judged: _Judgement) -> Outco
     batch = _batch(ws, ledger, fresh)
     triage = batches.path_of(ws, batch.batch)
     changes = _changes(ws, fresh, known)
+    batch = replace(batch, rows=tuple(withheld(gate, batch.batch, row) for row in batch.rows))
     text = triage_file.render(batch, ws.config.triage_path, template_text("triage.md"))
-    if gate.inspect(triage, text.encode("utf-8"), None):
-        batch = _without_identifiers(gate, batch)
-        text = triage_file.render(batch, ws.config.triage_path, template_text("triage.md"))
     changes.append(FileChange(triage, text.encode("utf-8")))
     door.write(door.clear(changes, gate), operation=f"intake:{batch.batch}")
     written = tuple(path for path in fresh if path not in known)
@@ -288,23 +287,3 @@ def _name(ws: Workspace, contents: Iterable[bytes]) -> str:
         if not ws.path(batches.path_of(ws, name)).exists():
             return name
     raise Refused(f"There are {MAX_BATCHES} batches named {base}.", "Remove the ones that you don't need.")
-
-
-def _without_identifiers(gate: Gate, batch: Batch) -> Batch:
-    """The batch without what the gate refuses in words of the repository's own (titles, paths).
-
-    Old documents may hold identifiers; they must not stop an intake, nor be copied by it.
-    """
-    from muniment.intake.rows import row_digest  # noqa: PLC0415 - this path is rare
-
-    def clean(row: Row) -> Row:
-        kept = []
-        for line in row.related:
-            if gate.inspect_text(line.path, "path"):
-                continue
-            bad = bool(gate.inspect_text(line.title, "title"))
-            kept.append(replace(line, title="(withheld: the gate refuses this title)") if bad else line)
-        cleaned = replace(row, related=tuple(kept))
-        return replace(cleaned, digest=row_digest(batch.batch, cleaned))
-
-    return replace(batch, rows=tuple(clean(row) for row in batch.rows))

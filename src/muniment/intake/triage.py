@@ -19,6 +19,7 @@ from muniment.intake.survey import Survey
 from muniment.intake.triage_file import APPROVE, DISMISS, Block, Said, decision_lines, parse, said
 from muniment.intake.triage_lines import normal
 from muniment.intake.triage_rows import decide
+from muniment.intake.withhold import withheld
 from muniment.ledger import store
 from muniment.publish import Door, open_door
 from muniment.quoting import code_text
@@ -89,7 +90,7 @@ def verify(ws: Workspace, batch: str | None, name: str, found: Verified) -> Done
             found.scope or str(finding["scope"]),
             found.layer or str(finding["target_layer"]),
         )
-        fresh = act.survey.fill(replace(row, verify=made))
+        fresh = act.fill(replace(row, verify=made))
         act.set_row(fresh)
         return act.finish([fresh.row], channel=None)
 
@@ -164,7 +165,7 @@ def refresh(ws: Workspace, batch: str | None, names: Sequence[str]) -> Done:
         for row in act.loaded.batch.rows:
             if (names and not {row.row, row.fingerprint} & set(names)) or row.row in act.applied:
                 continue
-            fresh = act.survey.fill(row)
+            fresh = act.fill(row)
             if fresh.digest != row.digest or act.fault(row):
                 act.note_hand_edit(row)
                 act.set_row(fresh)
@@ -194,6 +195,10 @@ class _Act:
         if self._survey is None:
             self._survey = Survey(self.ws, self.ledger, self.loaded.batch.batch, self.loaded.reports)
         return self._survey
+
+    def fill(self, row: Row, before: Iterable[Row] | None = None) -> Row:
+        """A row worked out anew, without words of the repository that the gate refuses."""
+        return withheld(self.door.gate, self.loaded.batch.batch, self.survey.fill(row, before))
 
     def row(self, name: str) -> Row:
         """A row that may be changed."""
@@ -264,7 +269,7 @@ class _Act:
             block = self._block_of(path, finding.id)
             name = block.row if block else str(number)
             bare = Row(name, finding.fingerprint, finding.as_json(), path)
-            row = self.survey.fill(bare, self.loaded.batch.rows)
+            row = self.fill(bare, self.loaded.batch.rows)
             if block:
                 self.set_row(row)
             else:
