@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.kill import Killer, killer
+from tests.support.kill import Killer, Mode, killer
 from tests.support.repo import Repo
 
 COMMIT = "tests.support.publishing:commit_once"
@@ -66,12 +66,17 @@ def picture(repo: Repo) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("hooks", "alone"),
-    [(None, False), (None, True), (with_hooks, False)],
-    ids=["power off", "one process killed", "power off, with hooks"],
+    ("hooks", "mode"),
+    [
+        (None, Mode.KILL_GROUP),
+        (None, Mode.KILL_ONE),
+        (None, Mode.FILL),
+        (with_hooks, Mode.KILL_GROUP),
+    ],
+    ids=["power off", "one process killed", "disk full", "power off, with hooks"],
 )
 def test_commit__killed_at_every_change(
-    shim: Killer, tmp_path: Path, hooks: Callable[[Repo], None] | None, alone: bool
+    shim: Killer, tmp_path: Path, hooks: Callable[[Repo], None] | None, mode: Mode
 ) -> None:
     template = start(tmp_path / "template")
     if hooks:
@@ -85,21 +90,22 @@ def test_commit__killed_at_every_change(
     assert total > 30
     for limit in range(1, total + 1):
         run = Repo(shutil.copytree(template.path, tmp_path / f"run-{limit}"))
-        killed = shim.run(COMMIT, run.path, limit=limit, alone=alone)
-        assert killed or alone, f"not killed at {limit} of {total}"
+        killed = shim.run(COMMIT, run.path, limit=limit, mode=mode)
+        assert killed or mode is not Mode.KILL_GROUP, f"not killed at {limit} of {total}"
         assert not shim.run(COMMIT, run.path), limit
         assert picture(run) == expected, f"after a kill at change {limit} of {total}"
         shutil.rmtree(run.path)
 
 
-def test_write__killed_at_every_change(shim: Killer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", [Mode.KILL_GROUP, Mode.FILL], ids=["power off", "disk full"])
+def test_write__killed_at_every_change(shim: Killer, tmp_path: Path, mode: Mode) -> None:
     template = start(tmp_path / "template")
     whole = Repo(shutil.copytree(template.path, tmp_path / "whole"))
     assert not shim.run(WRITE, whole.path)
     total, expected = shim.count, picture(whole)
     for limit in range(1, total + 1):
         run = Repo(shutil.copytree(template.path, tmp_path / f"run-{limit}"))
-        assert shim.run(WRITE, run.path, limit=limit), limit
+        assert shim.run(WRITE, run.path, limit=limit, mode=mode) == (mode is Mode.KILL_GROUP), limit
         assert not shim.run(WRITE, run.path), limit
-        assert picture(run) == expected, f"after a kill at change {limit} of {total}"
+        assert picture(run) == expected, f"after {mode.name} at change {limit} of {total}"
         shutil.rmtree(run.path)

@@ -179,6 +179,8 @@ class Work:
         gate: Judges what hooks leave.
         operation: The caller's stable key.
         hooked: Digests that hooks left in files of ours, so that rolling back may replace them.
+        theirs: Paths with a person's uncommitted changes before hooks ran.
+        shown: The index entries that the commit set.
     """
 
     ws: Workspace
@@ -188,6 +190,8 @@ class Work:
     gate: Gate
     operation: str
     hooked: dict[str, frozenset[str]] = field(default_factory=dict)
+    theirs: frozenset[str] = frozenset()
+    shown: Entries = field(default_factory=dict)
 
     @property
     def ref(self) -> str:
@@ -231,9 +235,9 @@ class Work:
         tree = indexes.write_tree(repo, journal.index)
         entries, message = dict(self.entries), text.text
         if committing.has_hooks(repo):
-            before = self._dirty_before()
+            self.theirs = self._dirty_before()
             final = self._run_hooks(intent, tree)
-            entries |= self._gate_extra(tree, final, before)
+            entries |= self._gate_extra(tree, final)
             tree = final
             message = committing.tidy_message(journal.message.read_bytes())
             if message != text.text:
@@ -293,7 +297,7 @@ class Work:
                 kept[step.path] = str(copy)
         return kept
 
-    def _gate_extra(self, tree: Oid, final: Oid, before: frozenset[str]) -> Entries:
+    def _gate_extra(self, tree: Oid, final: Oid) -> Entries:
         """The entries that hooks added to the commit, each judged by the gate.
 
         Raises:
@@ -305,17 +309,17 @@ class Work:
         old = committing.tree_entries(repo, tree, paths)
         new = committing.tree_entries(repo, final, paths)
         for path in paths:
-            if path in before:
-                raise Refused(
-                    f"A hook put your uncommitted change of {path} into Muniment's commit; {_BACK}.",
-                    "Commit your own work first, or let the hook add only the files it was given.",
-                    code="hook-changed",
-                )
             self._judge(path, old[path], new[path])
         return new
 
     def _judge(self, path: str, old: TreeEntry | None, new: TreeEntry | None) -> None:
-        """Show the gate what a hook made of one file."""
+        """Show the gate what a hook made of one file, unless it is a person's unfinished work."""
+        if path in self.theirs:
+            raise Refused(
+                f"A hook put your uncommitted change of {path} into Muniment's commit; {_BACK}.",
+                "Commit your own work first, or let the hook add only the files it was given.",
+                code="hook-changed",
+            )
         if new is None or new.mode == GITLINK_MODE:
             return
         blob = self.ws.repo.blob
@@ -327,6 +331,7 @@ class Work:
         self.journal.note_commit(commit)
         kind = "commit" if self.head.commit else "commit (initial)"
         reason = f"{kind}: {message.partition(chr(10))[0]}"
+        self.shown = entries
         indexes.replace(self.ws.repo, self.journal.prepared, entries, partial(self._move, commit, reason))
 
     def _move(self, commit: Oid, reason: str) -> None:
@@ -376,8 +381,7 @@ class Work:
     def _take_back(self, intent: Intent, tip: Oid) -> None:
         """Undo a landed commit that a post-commit hook spoilt: branch and index first, then the files."""
         repo, parent = self.ws.repo, self.head.commit
-        paths = repo.diff_paths(parent, tip)
-        entries = {path: repo.entry(parent, path) if parent else None for path in paths}
+        entries = {path: repo.entry(parent, path) if parent else None for path in self.shown}
         indexes.replace(repo, self.journal.prepared, entries, partial(self._move_back, tip))
         self._changed_on_disk(intent)
         roll_back(self.ws, self.journal, intent, self.hooked)

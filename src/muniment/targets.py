@@ -128,7 +128,8 @@ class Written:
         """The record; an absent or damaged one is empty, which only makes Muniment ask more often."""
         with suppress(OSError, ValueError):
             found = json.loads(self._file.read_bytes())
-            return {str(path): [str(oid) for oid in oids] for path, oids in found.items()}
+            if isinstance(found, dict):
+                return {path: oids for path, oids in found.items() if isinstance(oids, list)}
         return {}
 
     def covers(self, path: str) -> bool:

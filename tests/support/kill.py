@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,14 @@ import pytest
 _SHIM = Path(__file__).with_name("kill_shim.c")
 _SERVER = Path(__file__).with_name("kill_server.py")
 _PROJECT = _SHIM.parents[2]
+
+
+class Mode(IntEnum):
+    """What happens at the k-th change; the numbers are the shim's."""
+
+    KILL_GROUP = 0
+    KILL_ONE = 1
+    FILL = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +37,22 @@ class Killer:
     counter: Path
     log: Path
 
-    def run(self, scenario: str, folder: Path, *, limit: int = 0, alone: bool = False) -> bool:
-        """Run to the end or to the kill; True when it was killed. `alone`: only the one process dies."""
+    def run(self, scenario: str, folder: Path, *, limit: int = 0, mode: Mode = Mode.KILL_GROUP) -> bool:
+        """Run to the end, to an error or to the kill; True when it was killed, False otherwise.
+
+        An error where nothing was injected, or where everything should have died, fails the test.
+        """
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(f"{limit} {int(alone)} {scenario} {folder}\n")
+        with self.counter.open("r+b") as stream:  # in place: the server has it mapped
+            stream.write(struct.pack("lll", 0, limit, mode))
+        self.process.stdin.write(f"{scenario} {folder}\n")
         self.process.stdin.flush()
         status = int(self.process.stdout.readline())
         if os.WIFSIGNALED(status):
             assert os.WTERMSIG(status) == signal.SIGKILL
             return True
-        if os.WEXITSTATUS(status) and not alone:
+        if os.WEXITSTATUS(status) and (mode is Mode.KILL_GROUP or not limit):
             raise AssertionError(self.log.read_text()[-3000:])
         return False
 
@@ -66,7 +80,7 @@ def killer(folder: Path) -> Iterator[Killer]:
     }
     with log.open("w") as stream:
         process = subprocess.Popen(
-            [sys.executable, str(_SERVER), str(counter)],
+            [sys.executable, str(_SERVER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stream,

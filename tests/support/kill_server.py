@@ -1,6 +1,6 @@
 """Runs under the preloaded shim: forks a child per request line, so that nothing is imported again.
 
-Request: `<limit> <alone> <scenario>:<function> <folder>`; answer: the child's wait status. The child leads
+Request: `<scenario>:<function> <folder>`; answer: the child's wait status. The child leads
 its own process group, which is what the shim kills.
 """
 
@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import importlib
 import os
-import struct
 import sys
 import traceback
 
 WARM = ("muniment.publish", "muniment.redact.gate", "pygit2")
 
 
-def serve(counter: str) -> None:
+def serve() -> None:
     for name in WARM:
         importlib.import_module(name)
     for line in sys.stdin:
-        limit, alone, scenario, folder = line.rstrip("\n").split(" ", 3)
+        scenario, folder = line.rstrip("\n").split(" ", 1)
         module, function = scenario.split(":")
         act = getattr(importlib.import_module(module), function)
         child = os.fork()
@@ -27,11 +26,6 @@ def serve(counter: str) -> None:
             os.setsid()
             code = 0
             try:
-                with open(counter, "r+b") as stream:  # noqa: PTH123 - read by the shim as bytes
-                    stream.write(struct.pack("lll", -1, int(limit), int(alone)))
-                    stream.flush()
-                    stream.seek(0)
-                    stream.write(struct.pack("l", 0))
                 act(folder)
             except Exception:  # noqa: BLE001 - told by the exit code
                 traceback.print_exc()
@@ -44,4 +38,4 @@ def serve(counter: str) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve()

@@ -1,20 +1,23 @@
-/* Preloaded into a process tree: counts every call that changes a file, in all its processes together, and
- * kills the whole process group at the k-th one. A write is torn: half of it is done first. The counter lies
- * in a shared file named by KILL_COUNTER; a limit of 0 only counts. */
+/* Preloaded into a process tree: counts every call that changes a file, in all its processes together. At the
+ * k-th one it kills the whole process group (KILL_GROUP) or just the process that makes it (KILL_ONE); a write
+ * is torn: half of it is done first. Or, from the k-th one on, the disk is full (FILL): whatever needs room
+ * fails with ENOSPC. The counter lies in a shared file named by KILL_COUNTER; a limit of 0 only counts. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+enum { KILL_GROUP, KILL_ONE, FILL };
+
 struct counter {
-    long count, limit, alone;
+    long count, limit, mode;
 };
 
 static struct counter *shared;
@@ -36,19 +39,31 @@ static struct counter *counter(void) {
     return shared;
 }
 
-/* Whether the k-th change is due now. */
-static int due(void) {
+static void die(void) {
+    kill(shared->mode == KILL_ONE ? getpid() : 0, SIGKILL);
+    for (;;)
+        pause();
+}
+
+/* Count one change. True when it has to fail; doesn't return when it is the one to die at, unless `torn`
+ * is given: then that is set, for the caller to do half of it before it dies. */
+static int refused(int needs_room, int *torn) {
     struct counter *at = counter();
     if (!at || at->limit < 0)
         return 0;
     long now = __sync_add_and_fetch(&at->count, 1);
-    return at->limit > 0 && now == at->limit;
-}
-
-static void die(void) {
-    kill(shared && shared->alone ? getpid() : 0, SIGKILL);
-    for (;;)
-        pause();
+    if (at->limit == 0 || now < at->limit)
+        return 0;
+    if (at->mode == FILL) {
+        errno = ENOSPC;
+        return needs_room;
+    }
+    if (now == at->limit) {
+        if (!torn)
+            die();
+        *torn = 1;
+    }
+    return 0;
 }
 
 static int regular(int fd) {
@@ -59,42 +74,34 @@ static int regular(int fd) {
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 ssize_t write(int fd, const void *data, size_t size) {
-    if (regular(fd) && due()) {
-        if (size > 1)
-            NEXT(write)(fd, data, size / 2);
+    int torn = 0;
+    if (regular(fd) && refused(1, &torn))
+        return -1;
+    if (torn) {
+        NEXT(write)(fd, data, size / 2);
         die();
     }
     return NEXT(write)(fd, data, size);
 }
 
-ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at) {
-    if (due())
-        die();
-    return NEXT(pwrite64)(fd, data, size, at);
-}
-
-ssize_t writev(int fd, const struct iovec *parts, int count) {
-    if (regular(fd) && due())
-        die();
-    return NEXT(writev)(fd, parts, count);
-}
-
-#define GUARD(result, name, parameters, arguments) \
-    result name parameters {                       \
-        if (due())                                 \
-            die();                                 \
-        return NEXT(name) arguments;               \
+#define GUARD(result, name, needs_room, parameters, arguments) \
+    result name parameters {                                   \
+        if (refused(needs_room, 0))                            \
+            return -1;                                         \
+        return NEXT(name) arguments;                           \
     }
 
-GUARD(int, fsync, (int fd), (fd))
-GUARD(int, fdatasync, (int fd), (fd))
-GUARD(int, rename, (const char *a, const char *b), (a, b))
-GUARD(int, renameat, (int c, const char *a, int d, const char *b), (c, a, d, b))
-GUARD(int, link, (const char *a, const char *b), (a, b))
-GUARD(int, linkat, (int c, const char *a, int d, const char *b, int f), (c, a, d, b, f))
-GUARD(int, unlink, (const char *a), (a))
-GUARD(int, unlinkat, (int d, const char *a, int f), (d, a, f))
-GUARD(int, mkdir, (const char *a, mode_t m), (a, m))
-GUARD(int, rmdir, (const char *a), (a))
-GUARD(int, chmod, (const char *a, mode_t m), (a, m))
-GUARD(int, ftruncate64, (int fd, off64_t n), (fd, n))
+GUARD(ssize_t, pwrite64, 1, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
+GUARD(ssize_t, writev, 1, (int fd, const struct iovec *parts, int n), (fd, parts, n))
+GUARD(int, fsync, 1, (int fd), (fd))
+GUARD(int, fdatasync, 1, (int fd), (fd))
+GUARD(int, rename, 0, (const char *a, const char *b), (a, b))
+GUARD(int, renameat, 0, (int c, const char *a, int d, const char *b), (c, a, d, b))
+GUARD(int, link, 1, (const char *a, const char *b), (a, b))
+GUARD(int, linkat, 1, (int c, const char *a, int d, const char *b, int f), (c, a, d, b, f))
+GUARD(int, unlink, 0, (const char *a), (a))
+GUARD(int, unlinkat, 0, (int d, const char *a, int f), (d, a, f))
+GUARD(int, mkdir, 1, (const char *a, mode_t m), (a, m))
+GUARD(int, rmdir, 0, (const char *a), (a))
+GUARD(int, chmod, 0, (const char *a, mode_t m), (a, m))
+GUARD(int, ftruncate64, 0, (int fd, off64_t n), (fd, n))

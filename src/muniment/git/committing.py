@@ -39,9 +39,9 @@ def hook_folder(repo: Repository) -> Path:
 
 
 def has_hooks(repo: Repository) -> bool:
-    """Whether any hook may run before a commit; configured hooks (`hook.NAME.event`) count as some."""
+    """Whether any hook of a commit may run; configured hooks (`hook.NAME.event`) count as some."""
     folder = hook_folder(repo)
-    if any(os.access(folder / name, os.X_OK) for name in HOOKS):
+    if any(os.access(folder / name, os.X_OK) for name in (*HOOKS, "post-commit")):
         return True
     return repo.git.run("config", "--get-regexp", r"^hook\..*\.event$").code == 0
 
