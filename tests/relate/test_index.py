@@ -209,6 +209,37 @@ def test_relate__in_a_shallow_clone_what_the_first_commit_changed_is_unknown(
     assert top(shallow, "Reminder fired an hour late after daylight saving").commit == ""
     found = top(shallow, "Bot replied twice after a retried webhook")
     assert (found.type, found.path, found.commit) == ("commit", "", planted.head())
+    (said,) = asked(shallow, "Anything").skipped
+    assert said.fix == "git fetch --unshallow"
+    shallow.git("fetch", "-q", "--unshallow")
+    assert asked(shallow, "Anything").skipped == ()
+    assert top(shallow, "Reminder fired an hour late after daylight saving").commit
+
+
+def test_relate__in_a_clone_without_trees_messages_are_searched(planted: Repo, tmp_path: Path) -> None:
+    planted.git("config", "uploadpack.allowFilter", "true")
+    source = planted.path.as_uri()
+    subprocess.run(["git", "clone", "-q", "--filter=tree:0", source, str(tmp_path / "partial")], check=True)
+    partial = Repo(tmp_path / "partial")
+    found = asked(partial, "Bot replied twice after a retried webhook")
+    assert (found.results[0].type, found.results[0].commit) == ("commit", planted.head())
+    assert [one.rule for one in found.skipped] == ["relate-partial"]
+
+
+def test_relate__in_a_sha256_repository(tmp_path: Path) -> None:
+    repo = plant(Repo.init(tmp_path / "sha256", "--object-format=sha256"))
+    found = top(repo, "Reminder fired an hour late after daylight saving")
+    assert found.commit == repo.git("rev-parse", "HEAD~1")
+
+
+def test_relate__links_and_names_that_are_no_text(planted: Repo) -> None:
+    (planted.path / "AGENTS.md").symlink_to("CLAUDE.md")
+    name = b"docs/bugs/odd\xff\n.md".decode("utf-8", "surrogateescape")
+    planted.write(name, "# Widgets explode in the warehouse\n")
+    assert top(planted, "Widgets explode in the warehouse").path == name
+    assert asked(planted, "Anything").skipped == ()
+    answer = muniment("relate", "Widgets explode in the warehouse", "--json", cwd=planted.path).ok()
+    assert answer.json["results"][0]["path"] == name
 
 
 def test_relate__on_an_unborn_branch(tmp_path: Path) -> None:

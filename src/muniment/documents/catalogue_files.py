@@ -37,7 +37,7 @@ def read_file(ws: Workspace, path: str) -> bytes | Problem | None:
     try:
         mode = target.lstat().st_mode
         if stat.S_ISLNK(mode):
-            return Problem(path, 0, "document-link", "It is a symbolic link and isn't followed.")
+            return _link(ws, path)
         ws.path(path)
         return read_bytes(target, limit=MAX_FILE)
     except FileNotFoundError:
@@ -46,6 +46,14 @@ def read_file(ws: Workspace, path: str) -> bytes | Problem | None:
         return Problem(path, 0, "document-unreadable", f"It can't be read: {type(error).__name__}.")
     except MunimentError as error:
         return Problem(path, 0, "document-unreadable", f"It can't be read: {error.message}")
+
+
+def _link(ws: Workspace, path: str) -> Problem | None:
+    """Nothing for a link to a file inside the repository, which is read in its own place or not at all."""
+    target = (ws.root / path).resolve()
+    if target.is_file() and target.is_relative_to(ws.root.resolve()):
+        return None
+    return Problem(path, 0, "document-link", "It is a symbolic link that leads outside, and isn't followed.")
 
 
 def decode(path: str, data: bytes) -> tuple[str | None, tuple[Problem, ...]]:

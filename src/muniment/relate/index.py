@@ -14,7 +14,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from muniment.documents.catalogue_files import read_file, tree_paths
+from muniment.documents.catalogue_files import decode, read_file, tree_paths
 from muniment.documents.stages import Layout, Stage
 from muniment.errors import MunimentError, Problem
 from muniment.files import atomic_write, read_bytes
@@ -137,15 +137,11 @@ def ask(
     query = make_query(title, text)
     asked = _Asked(ws, index, query, frozenset(exclude))
     certain = tuple(asked.exact(fingerprint)) if fingerprint else ()
-    ranking = rank(
-        query, asked.indexes, asked.title, asked.group, limit=limit + len(certain) + len(exclude) * 8
-    )
+    ranking = rank(query, asked.indexes, asked.title, asked.group, limit=limit + len(certain))
     offered = () if ranking.abstained else ranking.hits
     found = tuple(asked.related(hit) for hit in offered if worth_showing(hit, offered[0]))
     known = {(one.type, one.fingerprint) for one in certain}
-    rest = [
-        one for one in found if one.path not in asked.exclude and (one.type, one.fingerprint) not in known
-    ]
+    rest = [one for one in found if (one.type, one.fingerprint) not in known]
     results = (*certain, *rest)[:limit]
     return Relations(not results, results, index.skipped)
 
@@ -190,11 +186,13 @@ class _Asked:
         return self.place(number, passage).title
 
     def group(self, number: int, passage: int) -> str:
-        """Parts of one document, and reports of one fingerprint, are one result."""
+        """Parts of one document, and reports of one fingerprint, are one result; an excluded one is none."""
         place = self.place(number, passage)
+        if place.path in self.exclude:
+            return ""
         if place.type == "doc":
             return place.path
-        return place.fingerprint or f"{place.path}:{place.line}:{place.commit or passage}"
+        return f"{place.type}:{place.fingerprint or passage}"
 
     def exact(self, fingerprint: str) -> Iterator[Related]:
         """The ledger's subject of a fingerprint or alias; without one, the first report that has it."""
@@ -238,10 +236,11 @@ def _best_line(ws: Workspace, place: Place, query: Query) -> int:
     from muniment.documents.sections import outline  # noqa: PLC0415 - only a document's result needs it
 
     data = read_file(ws, place.path)
-    if not isinstance(data, bytes):
+    text = decode(place.path, data)[0] if isinstance(data, bytes) else None
+    if text is None:
         return place.line
     best, line = 0.0, place.line
-    for section in outline(data.decode("utf-8", "replace")).sections:
+    for section in outline(text).sections:
         counted = terms(f"{section.title}\n{section.text}")
         score = sum(weight for term, weight in query.weights.items() if term in counted)
         if score > best:

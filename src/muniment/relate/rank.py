@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
-from itertools import accumulate
+from functools import cached_property, partial
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
@@ -140,27 +140,34 @@ def rank(
     """The `limit` passages that most likely cover the query, one per group, best first.
 
     `title_of` and `group_of` take the number of an index and of a passage; passages of one group
-    (the parts of one document) are one result.
+    (the parts of one document) are one result, and those of the group "" are none.
     """
     strengths = _strengths(query, indexes)
-    pool: list[tuple[float, int, int]] = []
+    wanted = max(limit, FUZZY_POOL)
+    found: list[tuple[float, int, int]] = []
     for number, index in enumerate(indexes):
         shares = _shares(query, index, strengths)
-        best = sorted(shares, key=lambda passage: (-shares[passage], passage))[: 2 * max(limit, FUZZY_POOL)]
-        pool += ((shares[passage], number, passage) for passage in best)
-    pool.sort(key=lambda found: (-found[0], found[1], found[2]))
-    seen: set[tuple[int, str]] = set()
-    distinct: list[tuple[float, int, int]] = []
-    for share, number, passage in pool:
-        group = (number, group_of(number, passage))
-        if group not in seen:
-            seen.add(group)
-            distinct.append((share, number, passage))
+        best = sorted(shares, key=lambda passage: (-shares[passage], passage))
+        found += (
+            (shares[passage], number, passage)
+            for passage in islice(_one_of_each(best, partial(group_of, number)), wanted)
+        )
+    found.sort(key=lambda one: (-one[0], one[1], one[2]))
     candidates = [
         _candidate(query, share, number, passage, title_of(number, passage) if place < FUZZY_POOL else "")
-        for place, (share, number, passage) in enumerate(distinct[: max(limit, FUZZY_POOL)])
+        for place, (share, number, passage) in enumerate(found[:wanted])
     ]
     return _judged(query, indexes, candidates, strengths, limit)
+
+
+def _one_of_each(passages: Iterable[int], group_of: Callable[[int], str]) -> Iterator[int]:
+    """The first passage of each group, in order; groups are asked for as they are needed."""
+    seen = {""}
+    for passage in passages:
+        group = group_of(passage)
+        if group not in seen:
+            seen.add(group)
+            yield passage
 
 
 def _strengths(query: Query, indexes: Sequence[Inverted]) -> Mapping[str, float]:
