@@ -107,8 +107,8 @@ def test_removed__a_deleted_ledger_is_missed_too(repo: Repo) -> None:
     ledger(repo, notes(2))
     repo.commit("Two")
     repo.git("rm", "-q", LEDGER)
-    assert rules(check(repo, staged=True)) == ["removed", "removed"]
-    assert rules(check(repo)) == ["removed", "removed"]
+    assert rules(check(repo, staged=True)) == ["missing"]
+    assert places(check(repo)) == [(LEDGER, 0, "missing")]
 
 
 def test_removed__committed_removal_is_found_against_the_upstream(repo: Repo, tmp_path: Path) -> None:

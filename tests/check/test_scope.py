@@ -393,3 +393,43 @@ def test_every_rule_is_named_by_what_it_does() -> None:
     for name, rule in RULES.items():
         assert rule.__doc__, name
         assert rule.__doc__.strip().endswith((".", ")")), name
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable__a_file_without_permission_is_unknown_and_hides_no_other(repo: Repo) -> None:
+    repo.write("docs/bugs/a.md", "fine\n").chmod(0)
+    repo.write("docs/bugs/b.md", BAD)
+    outcome = check(repo)
+    assert places(outcome) == [("docs/bugs/b.md", 1, "doc-link")]
+    assert [(one.rule, one.settle) for one in outcome.unknown] == [("unreadable", "ls -l -- docs/bugs/a.md")]
+
+
+def test_unreadable__a_missing_blob_is_unknown_and_hides_no_other(repo: Repo) -> None:
+    repo.write("docs/bugs/a.md", "lost\n")
+    ledger(repo, notes(1))
+    repo.write("docs/bugs/b.md", BAD)
+    repo.git("add", ".")
+    for name in ("docs/bugs/a.md", LEDGER):
+        oid = repo.git("rev-parse", f":{name}")
+        (repo.path / ".git/objects" / oid[:2] / oid[2:]).unlink()
+    outcome = check(repo, staged=True)
+    assert places(outcome) == [("docs/bugs/b.md", 1, "doc-link")]
+    assert [(one.rule, one.settle) for one in outcome.unknown] == [("unreadable", "git fsck")] * 2
+
+
+@pytest.mark.parametrize(
+    "name", ["a\nb.md", "-rf.md", "a b.md", "ü'\"$(touch x).md", "bad\udcff.md", "a\x1b[31m.md"]
+)
+def test_odd_names_are_shown_safely_and_quoted(repo: Repo, name: str) -> None:
+    repo.write(f"docs/bugs/{name}", f"{BAD}\nCall {PHONE}\n")
+    result = muniment("check", cwd=repo.path)
+    assert result.code == 1
+    assert "\x1b[31m" not in result.out + result.err
+    repo.git("add", "--", ".")
+    for words in (["--staged"], []):
+        shown = muniment("check", "--json", *words, cwd=repo.path).json
+        # A path that is no text can't be judged, so the gate refuses it.
+        gate = "gate-error" if "\udcff" in name else "gate-phone"
+        assert {one["rule"] for one in shown["problems"]} == {"doc-link", gate}
+        fixes = [one["fix"] for one in shown["problems"] if one["rule"] == gate]
+        assert not any("$(touch" in fix and "'" not in fix for fix in fixes)

@@ -11,6 +11,7 @@ from muniment.check.facts import DocumentFacts, FactsCache
 from muniment.check.paths import Kind, Owned
 from muniment.check.reading import StateReading, read_state
 from muniment.check.snapshot import Objects, Snapshot
+from muniment.errors import Unavailable
 from muniment.git.objects import blob_oid
 from muniment.git.repo import Oid
 from muniment.workspace import Workspace
@@ -117,6 +118,13 @@ class Context:
         """A file's bytes; empty when it is not there (a rule that cares asks `snapshot.read`)."""
         return self.snapshot.read(path) or b""
 
+    def record(self, path: str) -> bytes | None:
+        """A record's bytes, None when it is absent; raises `Unavailable` when it is there and unreadable."""
+        data = self.snapshot.read(path)
+        if data is None and path in self.snapshot.unreadable:
+            raise Unavailable(*self.snapshot.unreadable[path])
+        return data
+
     def text(self, path: str) -> str | None:
         """A file's text, or None when it is absent or not UTF-8 (the rule `text` says so)."""
         data = self.snapshot.read(path)
@@ -145,7 +153,7 @@ class Context:
         from muniment.state.store import sensitive_sources  # noqa: PLC0415 - most commits touch no state
 
         path = self.ws.config.sweep_state_path
-        return read_state(self.snapshot.read(path), path, sensitive_sources(self.ws))
+        return read_state(self.record(path), path, sensitive_sources(self.ws))
 
     @cached_property
     def ledger(self) -> Whole:
@@ -154,7 +162,7 @@ class Context:
         from muniment.ledger.segment import parse_segment  # noqa: PLC0415 - as above
 
         path = self.ws.config.ledger_path
-        data = self.snapshot.read(path)
+        data = self.record(path)
         listed = in_force(parse_segment(data, path).sealed)[0] if data and b'"sealed"' in data else ()
-        contents = {row.file: self.snapshot.read(sealed_path(path, row.file)) for row in listed}
+        contents = {row.file: self.record(sealed_path(path, row.file)) for row in listed}
         return assemble(data, path, contents)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +67,8 @@ class FactsCache:
             self._fresh = True
         self._used[key] = found
         faults = tuple(
-            (line, rule, message, fix.replace(_PATH, path)) for line, rule, message, fix in found[0]
+            (line, rule, message, fix.replace(_PATH, shlex.quote(path)))
+            for line, rule, message, fix in found[0]
         )
         return DocumentFacts(faults, tuple(found[1]), found[2])
 

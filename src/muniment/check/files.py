@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from muniment import config as configuration
 from muniment.check.context import Context
 from muniment.check.facts import conflict_faults
-from muniment.check.findings import Finding
+from muniment.check.findings import Finding, Unknown
 from muniment.check.paths import Kind
 from muniment.errors import Problem
 from muniment.git.repo import LINK_MODE
@@ -46,7 +47,7 @@ def conflict_markers(context: Context) -> Iterator[Finding]:
         if kind in {Kind.LEDGER, Kind.SEALED, Kind.STATE, Kind.CONFIG} or path in context.documents:
             continue  # their own rules say so
         for line, rule, message, fix in conflict_faults(context.read(path)):
-            yield Problem(path, line, rule, message, fix.replace("\0", path))
+            yield Problem(path, line, rule, message, fix.replace("\0", shlex.quote(path)))
 
 
 def texts(context: Context) -> Iterator[Finding]:
@@ -62,6 +63,15 @@ def plain_files(context: Context) -> Iterator[Finding]:
         if context.snapshot.paths()[path] == LINK_MODE:
             message = "It is a symbolic link; Muniment reads and writes plain files only."
             yield Problem(path, 0, "symbolic-link", message, "Replace the link by the file it names.")
+
+
+def unreadable(context: Context) -> Iterator[Finding]:
+    """Every owned file can be read; what can't be is unknown, and hides nothing else (G17, G18)."""
+    for path in context.paths():
+        context.snapshot.read(path)
+    gone = {**context.snapshot.unreadable, **(context.base.unreadable if context.base else {})}
+    for why, settle in gone.values():
+        yield Unknown("unreadable", why, settle)
 
 
 def line_endings(context: Context) -> Iterator[Finding]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from muniment import __version__
 from muniment.check.context import Context
-from muniment.check.findings import Finding, Note, Unknown
+from muniment.check.findings import Finding, Note
 from muniment.check.paths import Kind
 from muniment.config import ALLOW_LIST, COMMITTED
 from muniment.errors import MunimentError, Problem
 from muniment.files import atomic_write
-from muniment.git.repo import MissingObject
 
 if TYPE_CHECKING:
     from muniment.redact.gate import Gate, GateProblem
@@ -76,11 +76,9 @@ def committed(context: Context) -> Iterator[Finding]:
             put_off += 1
             continue
         if found is None:
-            try:
-                data = base.read(path)
-            except MissingObject as error:
-                yield Unknown("gate", error.message, error.hint or "git fetch --refetch")
-                return
+            data = base.read(path)
+            if path in base.unreadable:
+                continue
             budget -= len(data or b"")
             found = known.judge(path, entry.oid, data)
         for line, what in found:
@@ -157,14 +155,18 @@ def _changed(context: Context) -> Iterator[tuple[str, bytes, bytes | None]]:
         entry = base.entries.get(path) if base else None
         if data is None or (entry and context.oid(path, data) == entry.oid):
             continue
-        yield path, data, base.read(path) if base else None
+        old = base.read(path) if base else None
+        if base is None or path not in base.unreadable:
+            yield path, data, old
 
 
 def _problem(found: GateProblem) -> Problem:
     message = f"This adds {_meaning(found.kind)} (column {found.column}); the value is not shown."
     if found.kind in {"undecodable", "timeout", "error"}:
         message = f"The gate could not judge this ({found.kind}), so it is refused."
-    return Problem(found.path, found.line, f"gate-{found.kind}", message, f"muniment redact {found.path}")
+    return Problem(
+        found.path, found.line, f"gate-{found.kind}", message, f"muniment redact {shlex.quote(found.path)}"
+    )
 
 
 def _meaning(kind: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
@@ -83,7 +84,7 @@ def _explain(context: Context, missing: Mapping[str, list[tuple[str, int, str]]]
                 yield Unknown("doc-link", why, "git fetch --unshallow")
             else:
                 message = f"The link to {written} leads to nothing: there is no {place}."
-                yield Problem(path, line, "doc-link", message, f"git log --oneline -- {place}")
+                yield Problem(path, line, "doc-link", message, f"git log --oneline -- {shlex.quote(place)}")
 
 
 def _moved(context: Context, missing: Iterable[str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from muniment.check.context import Context
@@ -50,7 +51,12 @@ def ledger_history(context: Context) -> Iterator[Finding]:
     from muniment.ledger.store import Ledger  # noqa: PLC0415 - as above
 
     path = context.ws.config.ledger_path
-    held = Ledger(path, context.ledger, context.snapshot.read(path))
+    data = context.record(path)
+    if data is None and context.base is not None and path in context.base.entries:
+        message = "The ledger is gone, and with it every decision it recorded."
+        yield Problem(path, 0, "missing", message, f"git checkout HEAD -- {shlex.quote(path)}")
+        return
+    held = Ledger(path, context.ledger, data)
     for against, tip in dict.fromkeys(_histories(context, context.scope.tip)):
         try:
             for fault in removed(context.ws, held, against, tip):

@@ -32,6 +32,7 @@ RULES: Mapping[str, Rule] = {
     "gate": gating.added,
     "gate-committed": gating.committed,
     "merge-driver": clone.merge_driver,
+    "unreadable": files.unreadable,
 }
 """Rule → its function, in the order they run. A rule's name is what an unknown of it is called; a problem
 may carry a finer name (docs/check.md lists them all)."""

@@ -148,7 +148,8 @@ def _guarded(name: str, context: Context) -> list[Finding]:
         for one in RULES[name](context):
             said.append(one)  # noqa: PERF402 - what was said before a failure counts
     except (Unavailable, UsageProblem, Refused) as error:
-        said.append(Unknown(name, error.message, _command(error)))
+        if (error.message, error.hint) not in context.snapshot.unreadable.values():  # which has its own rule
+            said.append(Unknown(name, error.message, _command(error)))
     return said
 
 

@@ -6,6 +6,7 @@ Reading writes nothing, and a hook's own index is read where git names one (G15,
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -13,8 +14,9 @@ from pathlib import Path
 from typing import Protocol
 
 from muniment.check.paths import Owned
+from muniment.errors import MunimentError
 from muniment.files import MAX_BYTES, read_bytes
-from muniment.git.repo import LINK_MODE, Oid, Repository, TreeEntry
+from muniment.git.repo import LINK_MODE, MissingObject, Oid, Repository, TreeEntry
 
 
 class Snapshot(Protocol):
@@ -25,12 +27,17 @@ class Snapshot(Protocol):
         """What it is, in words."""
         ...
 
+    @property
+    def unreadable(self) -> Mapping[str, tuple[str, str]]:
+        """Paths that are there and could not be read so far: why, and the command that would settle it."""
+        ...
+
     def paths(self) -> Mapping[str, int]:
         """The owned paths that are there, with their git file mode, in order."""
         ...
 
     def read(self, path: str) -> bytes | None:
-        """A file's bytes; None when there is no plain file. Raises `Unavailable` or `MissingObject`."""
+        """A file's bytes; None when there is no plain file, or it can't be read (see `unreadable`)."""
         ...
 
     def exists(self, path: str) -> bool:
@@ -46,6 +53,7 @@ class WorkingTree:
     def __init__(self, root: Path, owned: Owned) -> None:
         self.root = root
         self.owned = owned
+        self.unreadable: dict[str, tuple[str, str]] = {}
         self._known: dict[str, bool] = {}
         self._read: dict[str, bytes | None] = {}
 
@@ -63,7 +71,7 @@ class WorkingTree:
         return dict(sorted(found.items()))
 
     def read(self, path: str) -> bytes | None:
-        """A file's bytes; None when there is no plain file."""
+        """A file's bytes; None when there is no plain file, or it can't be read."""
         if path not in self._read:
             self._read[path] = self._bytes(path)
         return self._read[path]
@@ -76,7 +84,12 @@ class WorkingTree:
             return None
         if not stat.S_ISREG(info.st_mode):
             return None
-        return target.read_bytes() if info.st_size < _SMALL else read_bytes(target, limit=MAX_BYTES)
+        try:
+            return target.read_bytes() if info.st_size < _SMALL else read_bytes(target, limit=MAX_BYTES)
+        except (OSError, MunimentError) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            self.unreadable[path] = (f"{path} can't be read: {why}.", f"ls -l -- {shlex.quote(path)}")
+            return None
 
     def exists(self, path: str) -> bool:
         """Whether anything, file or folder, is at `path`."""
@@ -131,6 +144,7 @@ class Objects:
         self.label = label
         self.owned = owned
         self._given = given
+        self.unreadable: dict[str, tuple[str, str]] = {}
         self._read: dict[Oid, bytes] = {}
 
     @classmethod
@@ -161,12 +175,17 @@ class Objects:
         return {path: entry.mode for path, entry in sorted(self.entries.items()) if self.owned.kind(path)}
 
     def read(self, path: str) -> bytes | None:
-        """A file's bytes; None when there is no plain file; raises `MissingObject`."""
+        """A file's bytes; None when there is no plain file, or this clone lacks its blob."""
         entry = self.entries.get(path)
-        if entry is None or entry.mode not in {0o100644, 0o100755, 0o100664}:
+        if entry is None or not stat.S_ISREG(entry.mode):
             return None
         if entry.oid not in self._read:
-            self._read[entry.oid] = self.repo.blob(entry.oid)
+            try:
+                self._read[entry.oid] = self.repo.blob(entry.oid)
+            except MissingObject as error:
+                settle = f"git fetch origin {entry.oid}" if self.repo.is_partial() else "git fsck"
+                self.unreadable[path] = (f"{path} in {self.label}: {error.message}", settle)
+                return None
         return self._read[entry.oid]
 
     def exists(self, path: str) -> bool:
