@@ -360,3 +360,37 @@ def test_own_template__is_used(team: Repo) -> None:
     made = team.read("docs/bugs/one.md").decode()
     assert made.startswith("# Ours: One\n")
     assert "@FINGERPRINT@ stays" in made
+
+
+def test_alias_row__overridden_keeps_its_own_subject(team: Repo) -> None:
+    intake(team, [Told("one", "reject")])
+    decide(team, ["1"])
+    confirm(team, token(team)).ok()
+    later = intake(
+        team,
+        [Told("uno", "duplicate", "bug/code/one", canonical="bug/code/one")],
+        name="2026-03-03",
+        date="2026-03-03",
+    )
+    decide(team, ["1"], "new", reason="another thing", triage=later)
+    confirm(team, token(team)).ok()
+    assert status(team, "bug/code/uno") == "new"
+    assert status(team, "bug/code/one") == "reject"
+
+
+def test_alias_row__is_stale_once_the_canonical_subject_was_decided_anew(team: Repo) -> None:
+    intake(team, [Told("one", "reject")])
+    decide(team, ["1"])
+    confirm(team, token(team)).ok()
+    later = intake(
+        team,
+        [Told("uno", "duplicate", "bug/code/one", canonical="bug/code/one")],
+        name="2026-03-03",
+        date="2026-03-03",
+    )
+    decide(team, ["1"], triage=later)
+    body = '{"subject": "bug/code/one", "action": "new", "reason": "meanwhile"}'
+    muniment("ledger", "add", "--kind", "decision", "--data", body, cwd=team.path).ok()
+    refused = preview(team, "--batch", "2026-03-03")
+    assert refused.code == 1
+    assert "have changed" in refused.json["error"]["problems"][0]["message"]

@@ -114,7 +114,7 @@ def test_decision__keeps_proposed_and_chosen_action_and_the_basis(run: Callable[
     one = row(
         Action.REJECT, basis=(EntryId("b" * 32), EntryId("a" * 32)), proposed=Proposal(Action.NEW, "", "")
     )
-    (draft,) = run(one).drafts
+    (draft,) = run(one, current=lambda _: (EntryId("a" * 32), EntryId("b" * 32))).drafts
     assert (draft.data["proposed"], draft.data["action"]) == ("new", "reject")
     assert draft.basis == ("a" * 32, "b" * 32)
     assert draft.data["verify"] == "real"

@@ -104,7 +104,9 @@ def intake(
             verify=Verification(Verdict.REAL, "seen", "robin", one.kind, "global", "code"),
             proposed=Proposal(Action(one.action), one.target, "so proposed"),
             value={"severity": "high"},
-            basis=basis(found.fingerprint),
+            basis=tuple(
+                sorted({*basis(found.fingerprint), *(basis(one.canonical) if one.canonical else ())})
+            ),
             alias=Alias(type(found.fingerprint).parse(one.canonical), 800, 600) if one.canonical else None,
         )
         rows.append(replace(row, digest=row_digest(name, row)))

@@ -171,9 +171,10 @@ def _is_applied(here: Situation, row: Row, decision: Decision) -> bool:
 
 def _stale(ledger: Ledger, row: Row, subjects: Mapping[str, str]) -> RefusedRow | None:
     """Why a row is refused for what the ledger holds now, or for an earlier row; None when it is fine."""
-    duplicate = row.decision is not None and row.decision.action is Action.DUPLICATE
-    current = ledger.view.current(row.fingerprint)
-    if tuple(sorted(row.basis)) != current and not (duplicate and set(row.basis) >= set(current)):
+    shown = {*ledger.view.current(row.fingerprint)}
+    if row.alias is not None:
+        shown.update(ledger.view.current(row.alias.canonical))
+    if set(row.basis) != shown:
         return RefusedRow(
             row.row,
             row.fingerprint,
@@ -181,6 +182,7 @@ def _stale(ledger: Ledger, row: Row, subjects: Mapping[str, str]) -> RefusedRow 
             "muniment triage refresh, then decide it again",
         )
     earlier = subjects.get(ledger.view.canonical(row.fingerprint))
+    duplicate = row.decision is not None and row.decision.action is Action.DUPLICATE
     if earlier is not None and not duplicate:
         return RefusedRow(
             row.row, row.fingerprint, f"Row {earlier} decides the same subject.", "Decide it as a duplicate."

@@ -102,7 +102,8 @@ def _decision_draft(row: Row, decision: Decision, context: Context) -> Draft:
         "row": row.row,
         "verify": row.verify.verdict.value if row.verify else "",
     }
-    basis: tuple[str, ...] | None = tuple(sorted(row.basis))
+    # The row's basis, which was checked, may hold the decisions on an alias's canonical subject too.
+    basis: tuple[str, ...] | None = tuple(sorted(set(row.basis) & set(context.current(row.fingerprint))))
     if decision.action is Action.DUPLICATE:
         # It follows what the earlier subject's decisions are once the batch's other rows are recorded.
         data["target"], basis = _canonical(row, decision, context), None

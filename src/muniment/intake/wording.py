@@ -45,20 +45,27 @@ class Evidence:
     date: str
 
 
-def evidence_blocks(evidence: Sequence[Evidence], place: str) -> str:
-    """The blocks for `Evidence from review`, to stand in the document at `place`."""
-    return "\n\n".join(_evidence_block(item, place) for item in evidence)
+def evidence_blocks(evidence: Sequence[Evidence], place: str, *, told: bool = False) -> str:
+    """The blocks for `Evidence from review`, to stand in the document at `place`.
+
+    `told`: the document says already what the first finding claims, so only what was said is added.
+    """
+    parts = [_evidence(item, place, claim=not told or index > 0) for index, item in enumerate(evidence)]
+    return "\n\n".join(parts)
 
 
-def _evidence_block(item: Evidence, place: str) -> str:
+def _evidence(item: Evidence, place: str, *, claim: bool) -> str:
     finding = item.finding
-    running = f" {code_text(item.version)}" if item.version else ""
     head = (
-        f"{code_text(item.bot)}{running}, {item.date}: {finding.severity} {finding.kind}, "
+        f"{running(item)}, {item.date}: {finding.severity} {finding.kind}, "
         f"finding {code_text(finding.id)} of [the report]({link(place, item.page)})."
     )
-    said = [finding.what_went_wrong, finding.excerpt and f"Excerpt:\n\n{finding.excerpt}"]
-    return f"{head}\n\n{untrusted_block(chr(10).join(part for part in said if part))}"
+    blocks = [head]
+    if claim:
+        blocks.append(untrusted_block(finding.what_went_wrong))
+    if finding.excerpt:
+        blocks += [f"What was said in {code_text(finding.space)}:", untrusted_block(finding.excerpt)]
+    return "\n\n".join(blocks)
 
 
 def document(
@@ -90,7 +97,7 @@ def document(
         "CONTEXT": context,
         "PROBLEM": untrusted_block(edits.get("text") or finding.what_went_wrong),
         "PROPOSAL": untrusted_block(finding.proposed_improvement),
-        "EVIDENCE": evidence_blocks(evidence, place),
+        "EVIDENCE": evidence_blocks(evidence, place, told=True),
     }
     filled = _PLACE.sub(lambda match: words.get(match[1], match[0]), _without_empty(template, words))
     return filled.rstrip("\n") + "\n"
