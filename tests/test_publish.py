@@ -491,7 +491,7 @@ def test_refuses__a_read_only_folder(repo: Repo) -> None:  # pragma: no cover - 
     (repo.path / "docs").chmod(0o755)
 
 
-def test_attic__a_file_changed_between_reading_and_writing_is_left(repo: Repo) -> None:
+def test_race__a_file_changed_between_reading_and_writing_is_left(repo: Repo) -> None:
     ws = open_workspace(repo.path)
     with open_door(ws) as door:
         cleared = door.clear([FileChange("a.md", b"a\n"), FileChange("README.md", b"x\n")])
@@ -508,3 +508,26 @@ def test_attic__a_file_changed_between_reading_and_writing_is_left(repo: Repo) -
     assert repo.read("README.md") == b"typed by a person this very moment\n"
     assert not (repo.path / "a.md").exists()
     assert not open_journal(ws)
+
+
+def test_seen__a_file_that_no_longer_holds_what_was_read_is_left(repo: Repo) -> None:
+    ws = open_workspace(repo.path)
+    with open_door(ws) as door:
+        cleared = door.clear([FileChange("README.md", b"computed\n"), FileChange("new.md", b"x\n")])
+        allowed = frozenset({"README.md"})
+        repo.write("README.md", "edited after it was read\n")
+        for seen in (
+            {"README.md": b"# Example\n"},
+            {"new.md": b"", "README.md": b"edited after it was read\n"},
+        ):
+            with pytest.raises(Refused) as raised:
+                door.commit(cleared, "x", operation="x", may_be_dirty=allowed, seen=seen)
+            assert raised.value.code == "changed-meanwhile"
+            with pytest.raises(Refused):
+                door.write(cleared, seen=seen)
+        assert repo.read("README.md") == b"edited after it was read\n"
+        seen_now = {"README.md": b"edited after it was read\n", "new.md": None}
+        assert (
+            door.commit(cleared, "x", operation="x", may_be_dirty=allowed, seen=seen_now).commit
+            == repo.head()
+        )

@@ -19,6 +19,7 @@ from typing import Any
 from muniment.errors import Refused
 from muniment.files import atomic_write, sync_folder
 from muniment.git.objects import blob_oid
+from muniment.git.place import worktree_name
 from muniment.git.repo import LINK_MODE, Oid, Repository
 from muniment.git.worktree import read_worktree
 
@@ -98,8 +99,7 @@ class Journal:
 
     def __init__(self, repo: Repository, private: Path) -> None:
         self._repo = repo
-        name = "main" if repo.git_dir == repo.common_dir else f"worktree-{repo.git_dir.name}"
-        self.folder = private / "journal" / name
+        self.folder = private / "journal" / worktree_name(repo.git_dir, repo.common_dir)
         self._intent = self.folder / "intent.json"
         self._commit = self.folder / "commit"
         self._payload = self.folder / "payload"
@@ -211,11 +211,7 @@ class Journal:
             if now == step.new.digest:
                 continue
             if now != step.old.digest:
-                raise Refused(
-                    f"{step.path} was changed by someone else just now; it is left as it is.",
-                    "Look at it, then run the command again.",
-                    code="changed-meanwhile",
-                )
+                raise changed_meanwhile(step.path)
             self._put(step.path, step.new)
 
     def write_back(self, intent: Intent, ours: Mapping[str, frozenset[str]] | None = None) -> tuple[str, ...]:
@@ -274,6 +270,15 @@ class Journal:
             for file in (self._commit, self._dirty):
                 file.unlink(missing_ok=True)
             shutil.rmtree(self.folder, ignore_errors=True)  # what stays no longer counts
+
+
+def changed_meanwhile(path: str) -> Refused:
+    """The refusal for a file that a person, or another program, changed since it was read."""
+    return Refused(
+        f"{path} was changed by someone else just now; it is left as it is.",
+        "Look at it, then run the command again.",
+        code="changed-meanwhile",
+    )
 
 
 def _intent(raw: dict[str, Any]) -> Intent:

@@ -20,7 +20,7 @@ from muniment.git.process import GitKilled
 from muniment.git.repo import GITLINK_MODE, Head, Oid, TreeEntry
 from muniment.git.worktree import read_worktree
 from muniment.journal import Intent, Journal, Wanted, current, sweep_temporary
-from muniment.targets import Written
+from muniment.targets import LEFTOVERS, Written
 from muniment.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _note_leftovers(ws: Workspace, journal: Journal, intent: Intent) -> None:
         return
     paths = committing.changed_by_user(ws.repo) - before - frozenset(intent.paths)
     files = {path: read_worktree(ws.root / path) for path in paths}
-    Written(ws).remember({path: found[1] for path, found in files.items() if found})
+    Written(ws, LEFTOVERS).remember({path: found[1] for path, found in files.items() if found})
 
 
 def _drop_own_locks(ws: Workspace, journal: Journal, intent: Intent) -> None:
@@ -251,7 +251,7 @@ class Work:
         """Paths with a person's uncommitted changes; noted, so that hooks' doings can be told from them."""
         before = committing.changed_by_user(self.ws.repo)
         self.journal.note_dirty(before)
-        return before - Written(self.ws).unchanged(before)
+        return before - Written(self.ws, LEFTOVERS).unchanged(before)
 
     def _run_hooks(self, intent: Intent, tree: Oid) -> Oid:
         """Run the hooks before a commit in git's order; returns the tree they leave.

@@ -8,10 +8,11 @@ happens before the branch moves, everything is put back to the exact old bytes. 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from muniment import landing, targets
@@ -21,13 +22,15 @@ from muniment.git import index as indexes
 from muniment.git.committing import require_identity, tidy_message
 from muniment.git.locks import ref_locks, wait_until_free
 from muniment.git.repo import EXECUTABLE_MODE, FILE_MODE, LINK_MODE, Head, Oid, TreeEntry
-from muniment.journal import Journal, Wanted, sweep_temporary
+from muniment.journal import Journal, Wanted, changed_meanwhile, sweep_temporary
 from muniment.landing import Settled as Recovered
 from muniment.workspace import Workspace
 
 if TYPE_CHECKING:
     from muniment.redact.gate import Cleared, Gate
 
+Seen = Mapping[str, bytes | None]
+NOTHING: Seen = MappingProxyType({})
 _LFS_POINTER = b"version https://git-lfs"
 _EXECUTE_BITS = 0o111
 
@@ -135,8 +138,11 @@ class Door:
         include_dirty: Collection[str] = frozenset(),
         refuse_dirty: bool = False,
         operation: str = "write",
+        seen: Seen = NOTHING,
     ) -> tuple[str, ...]:
         """Write files without a commit, all or none; returns the paths whose bytes changed.
+
+        `seen` holds, for any of the paths, the bytes that the caller read to compute the new ones.
 
         Raises:
             Refused: With `refuse_dirty`, a target with uncommitted changes not made by Muniment.
@@ -145,6 +151,7 @@ class Door:
         changes = self._accepted(cleared)
         targets.require_plain(self._ws, (change.path for change in changes))
         wanted = self._wanted(changes, None)
+        _require_seen(wanted, seen)
         if refuse_dirty:
             targets.require_clean(self._ws, [file.path for file in wanted], include_dirty)
         if not wanted:
@@ -178,12 +185,15 @@ class Door:
         operation: str,
         include_dirty: Collection[str] = frozenset(),
         may_be_dirty: Collection[str] = frozenset(),
+        seen: Seen = NOTHING,
     ) -> Published:
         """Write files and commit exactly them on the checked-out branch, hooks and all; or do nothing.
 
         `operation` is a stable key: after a kill, the next door's `recovered` names it, so that a retry
         can tell whether it was done. `may_be_dirty` are targets whose uncommitted content the caller
-        has itself read into the change; `include_dirty` those that the person named.
+        has itself read into the change; `include_dirty` those that the person named. `seen` holds, for any
+        of the paths, the bytes that the caller read to compute the new ones: one that was edited since is
+        refused.
 
         Raises:
             Refused: Detached HEAD, an operation under way, a conflicted or locked index, a dirty or
@@ -198,8 +208,9 @@ class Door:
         head = self._preflight(changes, {*include_dirty, *may_be_dirty})
         blobs = self._to_commit(changes, head)
         if not blobs:
-            return Published(None, self.write(changes, operation=operation))
+            return Published(None, self.write(changes, operation=operation, seen=seen))
         files = self._wanted(changes, head.commit, also=blobs)
+        _require_seen(files, seen)
         work = landing.Work(self._ws, self._journal, head, blobs, self.gate, operation)
         commit = work.run(files, text)
         self._written.forget(blobs)
@@ -278,6 +289,13 @@ class Door:
         if len({change.path for change in changes}) != len(changes):
             raise ValueError("a path is changed twice in one step")
         return changes
+
+
+def _require_seen(files: Iterable[Wanted], seen: Seen) -> None:
+    """Refuse when a file no longer holds what the caller read."""
+    for file in files:
+        if file.path in seen and seen[file.path] != (file.now and file.now[1]):
+            raise changed_meanwhile(file.path)
 
 
 def _permissions(mode: int | None, now: tuple[int, bytes] | None) -> int:

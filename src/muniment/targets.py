@@ -14,10 +14,13 @@ from pathlib import Path
 from muniment.errors import Refused, UsageProblem
 from muniment.files import atomic_write
 from muniment.git.objects import blob_oid
+from muniment.git.place import worktree_name
 from muniment.git.repo import GITLINK_MODE, Operation, Repository
 from muniment.git.worktree import read_worktree
 from muniment.workspace import Workspace
 
+LEFTOVERS = "leftovers"
+"""The kind of record for what hooks left behind."""
 _REMEMBERED = 50
 """Blob ids kept per path: enough for what a person may have staged between two commits."""
 
@@ -116,13 +119,16 @@ def require_not_ignored(repo: Repository, paths: Iterable[str]) -> None:
 
 
 class Written:
-    """What Muniment wrote into this worktree and didn't commit yet, by path and blob id."""
+    """What Muniment wrote into this worktree and didn't commit yet, by path and blob id.
 
-    def __init__(self, ws: Workspace) -> None:
+    With another `kind`, what the repository's hooks left behind (`leftovers`): kept apart, since a file that
+    a person edited while a hook ran may be among it.
+    """
+
+    def __init__(self, ws: Workspace, kind: str = "written") -> None:
         repo = ws.repo
-        name = "main" if repo.git_dir == repo.common_dir else f"worktree-{repo.git_dir.name}"
         self._repo = repo
-        self._file = ws.private / "written" / f"{name}.json"
+        self._file = ws.private / kind / f"{worktree_name(repo.git_dir, repo.common_dir)}.json"
 
     def _load(self) -> dict[str, list[str]]:
         """The record; an absent or damaged one is empty, which only makes Muniment ask more often."""

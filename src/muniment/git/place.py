@@ -65,7 +65,13 @@ def hook_index(root: Path, git_dir: Path, environ: Mapping[str, str]) -> Path | 
     folder, own = index.parent.resolve(), git_dir.resolve()
     if folder == own:
         return None if index.name == "index" else index
-    return index if folder.is_relative_to(_common(own) / "muniment" / "journal") else None
+    common = _common(own)
+    return index if folder == common / "muniment" / "journal" / worktree_name(own, common) else None
+
+
+def worktree_name(git_dir: Path, common_dir: Path) -> str:
+    """A file name for one worktree of a clone, under which what concerns it alone is kept."""
+    return "main" if git_dir == common_dir else f"worktree-{git_dir.name}"
 
 
 def _common(git_dir: Path) -> Path:
