@@ -118,6 +118,7 @@ class Import:
         return f"src/muniment/{self.file}:{self.line}: import {self.module}"
 
 
+@cache
 def layer(file: str) -> int | None:
     """The layer of a file given relative to the package, or None when the table doesn't know it."""
     for number, patterns in LAYERS:
@@ -130,8 +131,9 @@ def _same_depth(file: str, pattern: str) -> bool:
     return file.count("/") == pattern.count("/")
 
 
-def files() -> list[str]:
-    return sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
+@cache
+def files() -> tuple[str, ...]:
+    return tuple(sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")))
 
 
 @cache
@@ -142,6 +144,18 @@ def tree_of(file: str) -> ast.Module:
 @cache
 def imports(file: str) -> tuple[Import, ...]:
     return tuple(_imports(file))
+
+
+@cache
+def names(file: str) -> Mapping[str, list[int]]:
+    """Every dotted name in a file, and its lines."""
+    found: dict[str, list[int]] = {}
+    for node in ast.walk(tree_of(file)):
+        if isinstance(node, ast.Name):
+            found.setdefault(node.id, []).append(node.lineno)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found.setdefault(f"{node.value.id}.{node.attr}", []).append(node.lineno)
+    return found
 
 
 def _imports(file: str) -> Iterator[Import]:
@@ -166,6 +180,7 @@ def _nodes(node: ast.AST, *, top_level: bool) -> Iterator[tuple[ast.AST, bool]]:
         yield from _nodes(child, top_level=inside)
 
 
+@cache
 def target(module: str) -> str | None:
     """The file of one of our modules, or None for anything else."""
     if module != "muniment" and not module.startswith("muniment."):
@@ -177,14 +192,15 @@ def target(module: str) -> str | None:
     return None
 
 
-def ours() -> list[tuple[Import, str]]:
+@cache
+def ours() -> tuple[tuple[Import, str], ...]:
     """Every import of one of our files by another."""
-    return [
+    return tuple(
         (found, aimed)
         for file in files()
         for found in imports(file)
         if (aimed := target(found.module)) and aimed != file
-    ]
+    )
 
 
 def test_every_file_has_a_layer() -> None:
@@ -259,13 +275,12 @@ def test_pure_modules_reach_no_outside() -> None:
 )  # fmt: skip
 def test_time_environment_and_randomness_are_arguments(call: str) -> None:
     wrong = [
-        f"src/muniment/{file}:{node.lineno}: {call}"
+        f"src/muniment/{file}:{line}: {call}"
         for file in files()
         if file not in EFFECTS
         and not file.startswith("cli/")
         and file not in {"mcp_server.py", "__main__.py"}
-        for node in ast.walk(tree_of(file))
-        if isinstance(node, ast.Attribute | ast.Name) and ast.unparse(node) == call
+        for line in names(file).get(call, ())
     ]
     assert not wrong, "These come through Workspace, or belong to the command line:\n" + "\n".join(wrong)
 

@@ -237,3 +237,8 @@ def test_symbolic_links__where_muniment_writes_are_problems(repo: Repo, tmp_path
     (repo.path / "docs/bugs").symlink_to(tmp_path)
     outcome = check(repo)
     assert places(outcome) == [(PLAN, 0, "symbolic-link")]
+
+
+def test_allow_list__not_utf8_is_a_problem(repo: Repo) -> None:
+    repo.write(".muniment/allow.txt", b"\xff\n")
+    assert rules(check(repo)) == ["text"]

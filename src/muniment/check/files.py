@@ -55,6 +55,9 @@ def texts(context: Context) -> Iterator[Finding]:
     for path, facts in context.documents.items():
         for line, rule, message, fix in facts.faults:
             yield Problem(path, line, rule, message, fix)
+    for path in context.paths(Kind.ALLOW_LIST):
+        if context.text(path) is None and context.snapshot.read(path) is not None:
+            yield Problem(path, 0, "text", "It is not UTF-8.", f"Save {path} as UTF-8.")
 
 
 def plain_files(context: Context) -> Iterator[Finding]:
