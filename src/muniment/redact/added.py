@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from muniment.redact.spans import Span
 
@@ -101,7 +102,7 @@ def _compare(new: str, old: str) -> tuple[_Side, _Side]:
         if left[old_lines[index]] > 0:
             left[old_lines[index]] -= 1
             only_old.append(index)
-    pairs = set(zip(old_lines, old_lines[1:], strict=False))
+    pairs = set(pairwise(old_lines))
     joints = [
         index for index in range(1, len(new_lines)) if (new_lines[index - 1], new_lines[index]) not in pairs
     ]

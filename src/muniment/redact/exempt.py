@@ -1,4 +1,4 @@
-"""What the gate lets pass by exact value: reviewed values, git identities, and handles in their fields (G12)."""
+"""What the gate lets pass by exact value: reviewed values, git identities, handles in their fields (G12)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 _JSON_FIELD = re.compile(r'"(?:actor|by|writer)"[ \t]{0,4}:[ \t]{0,4}"((?:[^"\\\n]|\\.){1,200})"')
 _YAML_FIELD = re.compile(
-    r"(?m)^[ \t]{0,40}(?:- )?(?:actor|by|writer):[ \t]{1,4}(['\"]?)([^'\"\n#][^'\"\n]{0,199}?)\1[ \t]*\r?$"
+    r"(?m)^[ \t]{0,40}(?:- )?(?:actor|by|writer):[ \t]{1,4}"
+    r"(['\"]?)([^'\"\n#][^'\"\n]{0,199}?)\1[ \t]{0,20}\r?$"
 )
 _TRAILER = re.compile(
-    r"(?im)^(?:[a-z]{2,20}-)?[a-z]{2,20}-by:[ \t]{0,4}(([^<>\n]{1,200}?)[ \t]{0,4}<([^<>\n]{1,200})>)[ \t]*\r?$"
+    r"(?im)^(?:[a-z]{2,20}-)?[a-z]{2,20}-by:[ \t]{0,4}"
+    r"(([^<>\n]{1,200}?)[ \t]{0,4}<([^<>\n]{1,200})>)[ \t]*\r?$"
 )
 
 
@@ -25,7 +27,7 @@ class Identities:
     """Who may be named, and where.
 
     Attributes:
-        handles: Exact values allowed in `actor`, `by` and `writer`: handles from `actors`, the git user's name.
+        handles: Exact values allowed in `actor`, `by` and `writer`: handles of `actors`, the git user's name.
         people: (name, e-mail) pairs of git identities allowed in a message's trailers.
         history: More such pairs, read only when a trailer needs it: the authors in this clone's history.
     """

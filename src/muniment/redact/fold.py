@@ -1,9 +1,9 @@
-"""A folded view of a text, with a map from every folded position to the original one (G12).
+r"""A folded view of a text, with a map from every folded position to the original one (G12).
 
 Detection runs on the view, replacement on the original. Folding drops what a reader doesn't see (format
 characters, combining marks, variation selectors), makes every decimal digit ASCII, every dash `-`, every
 space a space, and casefolds what compatibility decomposition leaves. A second view decodes the ways a
-character can be written in text: HTML entities, percent and `\\u` escapes, Markdown's backslashes.
+character can be written in text: HTML entities, percent and `\u` escapes, Markdown's backslashes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+
 import re2
 
 _DROPPED = {"Mn", "Mc", "Me", "Cf"}
@@ -314,7 +315,7 @@ def _entity(escape: str) -> str:
         from html.entities import html5  # noqa: PLC0415 - a large table that plain text never needs
 
         return html5.get(f"{body};", escape)
-    return _scalar(int(body[2:], 16) if body[1] in "xX" else int(body[1:]))
+    return _scalar(int(body[2:], 16) if body[1] in "xX" else int(body[1:]))  # noqa: FURB166 - any case of x
 
 
 def _scalar(value: int) -> str:

@@ -1,4 +1,4 @@
-"""The stories behind `muniment redact` and `muniment gate`: files, batches of JSONL, and ranges of commits (G12)."""
+"""The stories behind `muniment redact` and `muniment gate`: files, JSONL batches, ranges of commits (G12)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def redact_bytes(data: bytes, name: str, known: KnownNames) -> Redaction:
 
 
 def batch(lines: Iterable[bytes]) -> Iterator[str]:
-    """One JSON line out for each JSON line in; a line that can't be judged is refused, never skipped (G18)."""
+    """One JSON line out for each one in; a line that can't be judged is refused, never skipped (G18)."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             yield json.dumps(_batch_item(line, number), ensure_ascii=False)

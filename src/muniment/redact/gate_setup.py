@@ -1,4 +1,4 @@
-"""What a repository lets its gate pass, and the names it knows: read from git, never from the tree under judgement."""
+"""What a repository lets its gate pass, and the names it knows; authority is read from the default branch."""
 
 from __future__ import annotations
 
@@ -38,11 +38,26 @@ def allowed(ws: Workspace) -> tuple[frozenset[str], Identities]:
 
 def authority_commit(ws: Workspace) -> Oid | None:
     """The commit that gives authority: the upstream default branch's, HEAD's without any remote, or None."""
-    ref = ws.repo.upstream_default(ws.config.default_branch)
+    ref = _upstream(ws)
     if ref is not None:
-        return ws.repo.resolve(ref)
+        return ws.repo.refs(ref).get(ref)
     has_remote = bool(ws.repo.refs("refs/remotes/")) or ws.repo.config("remote.origin.url") is not None
     return None if has_remote else ws.repo.head().commit
+
+
+def _upstream(ws: Workspace) -> str | None:
+    """The upstream default branch's ref; the branch under judgement must not name its own judge.
+
+    A committed `default_branch` counts as it stands on the remote's own default branch only; this machine's
+    settings may name it freely.
+    """
+    chosen = next((item for item in ws.config.settings if item.key == "default_branch"), None)
+    if chosen is not None and chosen.source == "local" and chosen.value:
+        return ws.repo.upstream_default(str(chosen.value))
+    ref = ws.repo.upstream_default("")
+    tip = ws.repo.refs(ref).get(ref) if ref else None
+    named = load_at(ws.repo, tip)[0].default_branch if tip else ""
+    return (ws.repo.upstream_default(named) or ref) if named else ref
 
 
 def configured_names(ws: Workspace, known: KnownNames | None) -> KnownNames:

@@ -11,15 +11,17 @@ import binascii
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
-from muniment.redact.fold import View, ViewBuilder, decoded, fold
+from muniment.redact.fold import View, ViewBuilder, decoded, fold, fold_character
+from muniment.redact.secrets import find_secrets
 from muniment.redact.spans import Span
 
 _INLINE = "a|abbr|b|bdi|bdo|code|del|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|wbr"
 _MARKUP = re.compile(
-    rf"<!--|</?(?:{_INLINE})(?:\s[^<>\n]{{0,200}})?/?>|[*`]+|~~|_|\r?\n[ \t]*(?:>[ \t]*)*(?=[0-9A-Za-z(\u0590-\u06ff])"
+    rf"<!--|</?(?:{_INLINE})(?:\s[^<>\n]{{0,200}})?/?>|[*`]+|~~|_"
+    r"|\r?\n[ \t]*(?:>[ \t]*)*(?=[0-9A-Za-z(\u0590-\u06ff])"
 )
-_CONTINUES = "0123456789-()./,+"
 _LOOKALIKE = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u0432\u043a\u043c\u043d\u0442"
     "\u03b1\u03bf\u03bd\u03c1\u03c4\u03b9\u03ba\u03c5\u03c7\u0261\u0251",
@@ -59,6 +61,7 @@ class Loose:
             loosened = _loosen(source.text if source else text, source)
             folded = fold(loosened.text, loosened)
             yield from self.scan(folded)
+            yield from _hidden_secrets(text, source)
             for view in (_lookalikes(folded), _spelled(folded), _unspaced(folded)):
                 if view is not None:
                     yield from self.scan(view)
@@ -70,9 +73,28 @@ class Loose:
             inner = _from_base64(match.group())
             if inner is None:
                 continue
-            for span in self.find(inner, depth + 1):
+            for span in chain(find_secrets(inner), self.find(inner, depth + 1)):
                 yield replace(span, start=match.start(), end=match.end(), rule="base64")
                 break
+
+
+def _hidden_secrets(text: str, source: View | None) -> Iterator[Span]:
+    """Secrets written with escapes, or with characters in them that don't show."""
+    readable = source.text if source else text
+    invisible = [character for character in set(readable) if not fold_character(character)]
+    if source is None and not invisible:
+        return  # then it is the text that the detectors have seen
+    builder = ViewBuilder(readable, source)
+    cursor = 0
+    if invisible:
+        for match in re.finditer(f"[{''.join(map(re.escape, invisible))}]+", readable):
+            builder.copy(readable[cursor : match.start()], cursor)
+            cursor = match.end()
+    builder.copy(readable[cursor:], cursor)
+    view = builder.build()
+    for span in find_secrets(view.text):
+        low, high = view.span(span.start, span.end)
+        yield replace(span, start=low, end=high)
 
 
 def _loosen(text: str, source: View | None) -> View:
@@ -108,7 +130,7 @@ def _is_wrap(text: str, start: int, end: int) -> bool:
     before, after = text[start - 1 : start], text[end : end + 1]
     if after.isdigit() or after == "(":
         line = text[text.rfind("\n", 0, start) + 1 : start].strip()
-        return before.isdigit() and not line.isdigit() or before in {"+", "-"}
+        return (before.isdigit() and not line.isdigit()) or before in {"+", "-"}
     return before.isalnum() or before in {"-", ".", "@"}
 
 

@@ -20,7 +20,7 @@ _SEPARATOR = r"[ \n\r\-_.>*'/]"
 _JOINABLE = 6
 """Letters from which on a name's words may be written without anything between them (`danalevi`)."""
 _SHORT = 3
-_HEBREW_PREFIX = re.compile(r"ו?(?:כש|לכש|מש|ש)?(?:[הבכלמ]|מה)?")
+_HEBREW_PREFIX = re.compile(r"ו?(?:כש|לכש|מש|ש)?(?:[הבכלמ]|מה)?")  # noqa: RUF001 - Hebrew on purpose
 _ARABIC_PREFIX = re.compile(r"[وف]?[بلك]?(?:ال|لل)?|ال")
 _UNSPACED = (
     "CJK",

@@ -24,14 +24,17 @@ _EXTENSION = re.compile(
     r"(?:[ ,;]{0,4}(?:extension|extn|ext|int|доб|x)[.:=# ]{0,4}|#|;ext=)([0-9]{1,7})(?![0-9a-z])"
 )
 _CALLING_CODES = frozenset(
-    "1 7 20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66"
-    " 81 82 84 86 90 91 92 93 94 95 98 211 212 213 216 218 220 221 222 223 224 225 226 227 228 229 230 231 232"
-    " 233 234 235 236 237 238 239 240 241 242 243 244 245 246 247 248 249 250 251 252 253 254 255 256 257 258"
-    " 260 261 262 263 264 265 266 267 268 269 290 291 297 298 299 350 351 352 353 354 355 356 357 358 359 370"
-    " 371 372 373 374 375 376 377 378 380 381 382 383 385 386 387 389 420 421 423 500 501 502 503 504 505 506"
-    " 507 508 509 590 591 592 593 594 595 596 597 598 599 670 672 673 674 675 676 677 678 679 680 681 682 683"
-    " 685 686 687 688 689 690 691 692 800 808 850 852 853 855 856 870 878 880 881 882 883 886 888 960 961 962"
-    " 963 964 965 966 967 968 970 971 972 973 974 975 976 977 979 992 993 994 995 996 998".split()
+    """
+    1 7 20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65
+    66 81 82 84 86 90 91 92 93 94 95 98 211 212 213 216 218 220 221 222 223 224 225 226 227 228 229 230
+    231 232 233 234 235 236 237 238 239 240 241 242 243 244 245 246 247 248 249 250 251 252 253 254 255
+    256 257 258 260 261 262 263 264 265 266 267 268 269 290 291 297 298 299 350 351 352 353 354 355 356
+    357 358 359 370 371 372 373 374 375 376 377 378 380 381 382 383 385 386 387 389 420 421 423 500 501
+    502 503 504 505 506 507 508 509 590 591 592 593 594 595 596 597 598 599 670 672 673 674 675 676 677
+    678 679 680 681 682 683 685 686 687 688 689 690 691 692 800 808 850 852 853 855 856 870 878 880 881
+    882 883 886 888 960 961 962 963 964 965 966 967 968 970 971 972 973 974 975 976 977 979 992 993 994
+    995 996 998
+    """.split()  # noqa: SIM905 - a word list reads better than a list of strings
 )
 _TINY_PLANS = frozenset({"683", "690", "247", "290", "688", "677", "674"})
 """Calling codes whose whole international number can have only seven digits."""
@@ -67,14 +70,22 @@ _LABELS = (
     r"|هاتف|جوال|رقم|موبايل|电话|手机|電話|携帯|전화"
 )
 _LABELLED = re2.compile(
-    rf"(?:{_LABELS})(?: ?(?:no|nr|number|#))?['\"]?\.? ?[:=|]['\" ]{{0,4}}\n?[ \t('\"]{{0,4}}([0-9]{_RUN}{{5,15}})"
+    rf"(?:{_LABELS})(?: ?(?:no|nr|number|#))?['\"]?\.? ?[:=|]['\" ]{{0,4}}\n?[ \t('\"]{{0,4}}"
+    rf"([0-9]{_RUN}{{5,15}})"
 )
 _NEAR = re2.compile(
     rf"(?:{_LABELS}|\bcall\b|\bcalled\b|\bdial|\bsms\b|\bdesk\b|\boffice\b|\breach me\b|\banswering\b"
     rf"|\bmessages? to\b|\bring\b|\bhandy\b)[^0-9\n]{{0,16}}([0-9]{_RUN}{{6,15}})"
 )
+_GROUPED = re.compile(
+    r"0[1-9](?:([ .-])[1-9][0-9])(?:\1[1-9][0-9]){3}"  # 0X XX XX XX XX
+    r"|(?![0-9]{3}[ -][0-9]{3}[ -][0-9]{3}$|[0-9]{4}[ -][0-9]{4}[ -])"
+    r"[0-9]{2,4}([ -])[0-9]{2,4}(?:\2[0-9]{2,4}){1,2}"
+)
+"""Two to four digits a group, not all of one length: equal groups are tables and dumps."""
 _DATE = re.compile(
-    r"(?:19|20)[0-9]{2}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|(?<![0-9])[0-3]?[0-9][-/.][01]?[0-9][-/.](?:19|20)[0-9]{2}(?![0-9])"
+    r"(?:19|20)[0-9]{2}[-/.][0-9]{1,2}[-/.][0-9]{1,2}"
+    r"|(?<![0-9])[0-3]?[0-9][-/.][01]?[0-9][-/.](?:19|20)[0-9]{2}(?![0-9])"
 )
 _TIMESTAMP = re.compile(
     r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[0-9]{0,9}|1[0-9]{9}|1[0-9]{12}"
@@ -135,7 +146,7 @@ def _international(view: View) -> Iterator[Span]:
         start = match.start()
         before = _before(text, start)
         if (
-            before.isdigit() or before in {".", ")"} and _before(text, start - 1).isdigit()
+            before.isdigit() or (before in {".", ")"} and _before(text, start - 1).isdigit())
         ) and start != previous_end:
             continue
         end, digits = _extent(text, start, match.end(), _international_lengths)
@@ -250,15 +261,7 @@ def _trunk_zero(text: str, start: int, limit: int) -> tuple[int, str] | None:
     end, digits = _extent(text, start, limit, lambda _: (9, 11))
     if not end or text[start] == "(":
         return None
-    groups = re.split("[ .-]", text[start:end])
-    marks = set(re.sub("[0-9]", "", text[start:end]))
-    pairs = len(groups) == 5 and all(len(group) == 2 and group[0] != "0" for group in groups[1:])  # noqa: PLR2004 - 0X XX XX XX XX
-    grouped = (
-        3 <= len(groups) <= 4
-        and all(2 <= len(group) <= 4 for group in groups)
-        and len(set(map(len, groups))) > 1  # noqa: PLR2004
-    )
-    if len(marks) != 1 or not (pairs or (grouped and "." not in marks)):
+    if not _GROUPED.fullmatch(text[start:end]):
         return None
     if _DATE.search(text[start:end]) or _numeric_row(text, start, end):
         return None
@@ -353,7 +356,7 @@ def _before(text: str, position: int) -> str:
 
 
 def _clean_left(text: str, start: int, *, colon: bool = False) -> bool:
-    """Whether a number may start here: not inside a word, a decimal, a version, a range or a serial number."""
+    """Whether a number may start here: not inside a word, a decimal, a version or a serial number."""
     before = _before(text, start)
     if not before:
         return True

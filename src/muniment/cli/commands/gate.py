@@ -20,7 +20,7 @@ from muniment.redact.names import KnownNames
 @json_option
 @pass_invocation
 @click.pass_context
-def gate(
+def gate(  # noqa: PLR0917 - click passes one argument an option
     ctx: click.Context,
     invocation: Invocation,
     paths: tuple[str, ...],
@@ -28,7 +28,7 @@ def gate(
     known: str | None,
     as_json: bool,
 ) -> None:
-    """Refuse files or commits that hold an identifier or a secret; prints where and what kind, never the value.
+    """Refuse files or commits that hold an identifier or a secret; says where and what kind, never the value.
 
     Exit code 1 when something is refused. Files are judged whole; commits by what they add.
     """
