@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -76,19 +77,19 @@ def prettier_program() -> tuple[str, ...]:
     folder = Path(tempfile.gettempdir()) / f"muniment-test-prettier-{os.getuid()}"
     program = folder / "node_modules" / ".bin" / "prettier"
     if not program.exists():
-        folder.mkdir(mode=0o700, exist_ok=True)
-        command = [
-            npm,
-            "install",
-            "--no-audit",
-            "--no-fund",
-            "--silent",
-            "--prefix",
-            str(folder),
-            "prettier@3",
-        ]
-        subprocess.run(command, check=False, capture_output=True, timeout=120)
+        _install(npm, folder)
     return (str(program),) if program.exists() else ()
+
+
+def _install(npm: str, folder: Path) -> None:
+    """Install prettier into a folder of its own, then give it its name, so that two runs don't meet."""
+    made = Path(tempfile.mkdtemp(prefix=f"{folder.name}-"))
+    quick = ["--no-audit", "--no-fund", "--silent", "--fetch-retries=0", "--fetch-timeout=30000"]
+    with suppress(OSError, subprocess.TimeoutExpired):
+        command = [npm, "install", *quick, "--prefix", str(made), "prettier@3"]
+        subprocess.run(command, check=False, capture_output=True, timeout=120)
+        made.rename(folder)
+    shutil.rmtree(made, ignore_errors=True)
 
 
 def prettier_missing() -> str:

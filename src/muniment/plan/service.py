@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from muniment import publish, regions
-from muniment.errors import Problem, Refused
+from muniment.errors import MunimentError, Problem, Refused
 from muniment.files import FileChange, atomic_write, read_bytes
 from muniment.git.repo import MissingObject
 from muniment.plan.document import ITEMS
@@ -191,10 +192,11 @@ def _digest(ws: Workspace, body: str) -> str:
 
 
 def _remember(ws: Workspace, result: Reconciled) -> None:
-    """Note the digest of the body just written, so that the next run need not parse it."""
+    """Note the digest of the body just written, so that the next run need not parse it; never a must."""
     key = hashlib.sha256(result.body.encode("utf-8", "surrogatepass")).hexdigest()
     lines = [f"{key} {result.digest}", *_remembered(ws)][:_REMEMBERED]
-    atomic_write(_cache(ws), ("\n".join(dict.fromkeys(lines)) + "\n").encode(), mode=0o600)
+    with suppress(MunimentError):
+        atomic_write(_cache(ws), ("\n".join(dict.fromkeys(lines)) + "\n").encode(), mode=0o600)
 
 
 def _remembered(ws: Workspace) -> list[str]:

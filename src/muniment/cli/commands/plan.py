@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from muniment.cli import output
 from muniment.cli.options import Invocation, json_option, pass_invocation
 from muniment.errors import UsageProblem
-from muniment.plan.service import Outcome
+
+if TYPE_CHECKING:
+    from muniment.plan.service import Outcome
 
 
 @click.group()
