@@ -10,7 +10,7 @@ from muniment.errors import MunimentError, Refused, Unavailable
 from muniment.files import FileChange
 from muniment.git.repo import Oid
 from muniment.journal import Journal, Wanted
-from muniment.landing import recover
+from muniment.journal_recovery import recover
 from muniment.publish import Published, open_door, open_journal
 from muniment.redact.gate import GateRefused
 from muniment.targets import Written
@@ -420,7 +420,7 @@ def test_recover__waits_for_what_the_killed_run_started(repo: Repo, monkeypatch:
     from muniment.files import file_lock  # noqa: PLC0415 - patched below
 
     ws, journal = killed(repo)
-    monkeypatch.setattr("muniment.landing.file_lock", lambda path: file_lock(path, wait_seconds=0))
+    monkeypatch.setattr("muniment.journal_recovery.file_lock", lambda path: file_lock(path, wait_seconds=0))
     with file_lock(journal.alive), pytest.raises(Refused, match="still running"):
         recover(ws, journal)
     assert open_journal(ws)

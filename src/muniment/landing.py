@@ -10,16 +10,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from muniment.errors import Refused, Unavailable
 from muniment.files import atomic_write, file_lock
-from muniment.git import committing, locks
+from muniment.git import committing
 from muniment.git import index as indexes
 from muniment.git.process import GitKilled
 from muniment.git.repo import GITLINK_MODE, Head, Oid, TreeEntry
-from muniment.git.worktree import read_worktree
-from muniment.journal import Intent, Journal, Wanted, current, sweep_temporary
+from muniment.journal import Intent, Journal, Wanted, current
+from muniment.journal_recovery import complete_index, drop_own_locks, is_amended, landed, roll_back
 from muniment.targets import LEFTOVERS, Written
 from muniment.workspace import Workspace
 
@@ -27,134 +27,7 @@ if TYPE_CHECKING:
     from muniment.redact.gate import ClearedText, Gate
 
 _BACK = "everything is as it was"
-Outcome = Literal["completed", "rolled-back"]
 Entries = Mapping[str, TreeEntry | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """What became of an open step; `left` are files that a person changed since and that were left alone."""
-
-    operation: str
-    outcome: Outcome
-    commit: Oid | None
-    paths: tuple[str, ...]
-    left: tuple[str, ...] = ()
-
-
-def recover(ws: Workspace, journal: Journal) -> Settled:
-    """Finish or undo the step that a killed run left open.
-
-    Files alone go forward when each is still old or new. A step with a commit is complete exactly when
-    the branch has the commit. Anything else goes back to the exact old bytes. A git or a hook of the killed
-    run may still be at work: its end is waited for.
-
-    Raises:
-        Refused: Such a process is still running, or the journal can't be read.
-    """
-    intent = journal.load()
-    try:
-        with file_lock(journal.alive):
-            return _recover(ws, journal, intent)
-    except Refused as refused:
-        if refused.code != "locked" or str(journal.alive) not in refused.message:
-            raise
-        raise Refused(
-            "A hook or git process of an interrupted muniment command is still running.",
-            "Wait for it to end, then run the command again.",
-            code="locked",
-        ) from refused
-
-
-def _recover(ws: Workspace, journal: Journal, intent: Intent) -> Settled:
-    for path in intent.paths:
-        sweep_temporary(ws.root / path)
-    if intent.kind == "write":
-        if all(current(ws.root, step.path) in {step.old.digest, step.new.digest} for step in intent.steps):
-            journal.write_forward(intent)
-            journal.finish()
-            return Settled(intent.operation, "completed", None, intent.paths)
-    elif commit := _landed(ws, journal, intent):
-        locks.drop_own(ws.repo, intent.ref, commit, journal.noted_at())
-        _complete_index(ws, journal, intent, commit)
-        journal.finish()
-        return Settled(intent.operation, "completed", commit, intent.paths)
-    _drop_own_locks(ws, journal, intent)
-    left = roll_back(ws, journal, intent)
-    return Settled(intent.operation, "rolled-back", None, intent.paths, left)
-
-
-def roll_back(
-    ws: Workspace, journal: Journal, intent: Intent, hooked: Mapping[str, frozenset[str]] | None = None
-) -> tuple[str, ...]:
-    """Put every file back and close the journal; returns the paths left to a person's edit."""
-    left = journal.write_back(intent, hooked)
-    _note_leftovers(ws, journal, intent)
-    journal.finish()
-    return left
-
-
-def _note_leftovers(ws: Workspace, journal: Journal, intent: Intent) -> None:
-    """Remember what hooks left in other files, so that the next try doesn't take it for a person's work."""
-    before = journal.noted_dirty()
-    if before is None:
-        return
-    paths = committing.changed_by_user(ws.repo) - before - frozenset(intent.paths)
-    files = {path: read_worktree(ws.root / path) for path in paths}
-    Written(ws, LEFTOVERS).remember({path: found[1] for path, found in files.items() if found})
-
-
-def _drop_own_locks(ws: Workspace, journal: Journal, intent: Intent) -> None:
-    """Release what a kill left locked by us, and nothing else."""
-    if indexes.is_ours(ws.repo, journal.prepared):
-        indexes.lock_file(ws.repo).unlink()
-    if commit := journal.noted_commit():
-        locks.drop_own(ws.repo, intent.ref, commit, journal.noted_at())
-
-
-def _landed(ws: Workspace, journal: Journal, intent: Intent) -> Oid | None:
-    """The step's commit when the branch has it, as it was made or as a post-commit hook amended it."""
-    commit, tip = journal.noted_commit(), ws.repo.resolve(intent.ref)
-    if commit is None or tip is None:
-        return None
-    if tip == commit or ws.repo.is_ancestor(commit, tip):
-        return commit
-    return tip if _is_amended(ws, intent, commit, tip) else None
-
-
-def _is_amended(ws: Workspace, intent: Intent, commit: Oid, tip: Oid) -> bool:
-    """Whether `tip` stands in for `commit`: same parent, and the same content at every path of the step."""
-    parents = (intent.parent,) if intent.parent else ()
-    if ws.repo.resolve(commit) is None or ws.repo.commit(tip).parents != parents:
-        return False
-    return all(ws.repo.entry(commit, path) == ws.repo.entry(tip, path) for path in intent.paths)
-
-
-def _complete_index(ws: Workspace, journal: Journal, intent: Intent, commit: Oid) -> None:
-    """After a kill between the branch's move and the index's: let the index show the commit.
-
-    While our own lock stands nobody can have changed the index, so the finished one takes its place.
-    Otherwise only entries still as before the commit are set; what a person staged since stays.
-    """
-    repo = ws.repo
-    head = repo.head()
-    if indexes.is_ours(repo, journal.prepared):
-        if head == Head(intent.ref, commit):
-            indexes.lock_file(repo).replace(indexes.user_index(repo))
-            return
-        indexes.lock_file(repo).unlink()
-    if head != Head(intent.ref, commit):
-        return
-    parent = Oid(intent.parent) if intent.parent else None
-    paths = repo.diff_paths(parent, commit)
-    staged = repo.index_entries(paths)
-    behind = {
-        path: repo.entry(commit, path)
-        for path in paths
-        if staged.get(path) == (repo.entry(parent, path) if parent else None)
-    }
-    if behind:
-        indexes.replace(repo, journal.prepared, behind, lambda: None)
 
 
 @contextmanager
@@ -216,15 +89,15 @@ class Work:
             self._land(commit, entries, message)
         except BaseException as error:
             if isinstance(error, GitKilled):
-                _drop_own_locks(self.ws, self.journal, intent)
-            landed = _landed(self.ws, self.journal, intent)
-            if landed is None:
+                drop_own_locks(self.ws, self.journal, intent)
+            found = landed(self.ws, self.journal, intent)
+            if found is None:
                 roll_back(self.ws, self.journal, intent, self.hooked)
                 raise
-            _complete_index(self.ws, self.journal, intent, landed)
+            complete_index(self.ws, self.journal, intent, found)
             if not isinstance(error, Exception):
                 raise  # interrupted: the journal stays open, so that the next run learns of the commit
-            return landed
+            return found
         return commit
 
     def _build(self, intent: Intent, text: ClearedText) -> tuple[Oid, Entries, str]:
@@ -367,7 +240,7 @@ class Work:
 
     def _judge_amended(self, intent: Intent, commit: Oid, tip: Oid) -> None:
         repo = self.ws.repo
-        if not _is_amended(self.ws, intent, commit, tip):
+        if not is_amended(self.ws, intent, commit, tip):
             raise Refused(
                 f"The repository's post-commit hook changed a file that is Muniment's; {_BACK}.",
                 "Let the hook leave that file alone.",

@@ -15,7 +15,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from muniment import landing, targets
+from muniment import journal_recovery, landing, targets
 from muniment.errors import Refused
 from muniment.files import FileChange, file_lock
 from muniment.git import index as indexes
@@ -23,7 +23,7 @@ from muniment.git.committing import require_identity, tidy_message
 from muniment.git.locks import ref_locks, wait_until_free
 from muniment.git.repo import EXECUTABLE_MODE, FILE_MODE, LINK_MODE, Head, Oid, TreeEntry
 from muniment.journal import Journal, Wanted, changed_meanwhile, sweep_temporary
-from muniment.landing import Settled as Recovered
+from muniment.journal_recovery import Settled as Recovered
 from muniment.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Door:
         self._written = targets.Written(ws)
         self.recovered: Recovered | None = None
         if self._journal.is_open():
-            self.recovered = landing.recover(ws, self._journal)
+            self.recovered = journal_recovery.recover(ws, self._journal)
         self._journal.discard()
 
     @cached_property
@@ -161,7 +161,7 @@ class Door:
         try:
             self._journal.write_forward(intent)
         except BaseException:
-            landing.roll_back(self._ws, self._journal, intent)
+            journal_recovery.roll_back(self._ws, self._journal, intent)
             raise
         self._journal.finish()
         return tuple(file.path for file in wanted)
