@@ -1,7 +1,8 @@
-"""Replacing one cleared file without a journal: a single rename is atomic by itself (G4).
+"""Changing one place of one file without a journal: a single rename is atomic by itself (G4, G12).
 
-For files that are large and written often (`ledger add`): a journal would copy the old and the new bytes
-once more, and nothing could be half done that it would have to mend.
+For a file that is large and written often (`ledger add`): a journal would copy the old and the new bytes once
+more, though nothing could be half done that it would have to mend. For the same reason the gate is shown the
+changed place with its surroundings instead of the whole file; that the rest is as it was is checked here.
 """
 
 from __future__ import annotations
@@ -28,33 +29,55 @@ class Present:
     blob: str = ""
 
 
-def replace_one(ws: Workspace, cleared: Cleared, present: Present) -> Oid:
-    """Give an existing file its cleared new bytes; returns their blob id. Call it inside `open_door`.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A place of a present file, `start` to `stop` in bytes, and the cleared bytes that it gets."""
+
+    start: int
+    stop: int
+    cleared: Cleared
+
+
+def replace_part(ws: Workspace, present: Present, part: Part, data: bytes) -> Oid:
+    """Give a file new bytes that differ from the present ones in one cleared place; returns their blob id.
+
+    Call it inside `open_door`, with `data` the whole new content.
 
     Raises:
         Refused: The file was changed since it was read, or can't be a target; it is left as it is.
         Unavailable: It can't be written; the old file stays.
+        ValueError: `data` differs from the present bytes elsewhere; nothing was written.
     """
-    if not isinstance(cleared, Cleared):
+    if not isinstance(part.cleared, Cleared):
         raise TypeError("only what the gate has cleared is written")
-    targets.require_plain(ws, (cleared.path,))
-    target = ws.path(cleared.path)
+    path = part.cleared.path
+    _require_only_there(present.data, part, data)
+    targets.require_plain(ws, (path,))
+    target = ws.path(path)
     sweep_temporary(target)
     now = target.stat()
-    if (now.st_mtime_ns, now.st_size, now.st_ino) != (
-        present.stat.st_mtime_ns,
-        present.stat.st_size,
-        present.stat.st_ino,
-    ):
+    before = present.stat
+    if (now.st_mtime_ns, now.st_size, now.st_ino) != (before.st_mtime_ns, before.st_size, before.st_ino):
         raise Refused(
-            f"{cleared.path} was changed by someone else just now; it is left as it is.",
+            f"{path} was changed by someone else just now; it is left as it is.",
             "Look at it, then run the command again.",
             code="changed-meanwhile",
         )
-    oid = blob_oid(cleared.data, ws.repo.object_format)
+    oid = blob_oid(data, ws.repo.object_format)
     written = targets.Written(ws)
-    before = present.blob or blob_oid(present.data, ws.repo.object_format)
-    if written.knows(cleared.path, before) or cleared.path not in ws.repo.dirty((cleared.path,)):
-        written.remember_blob(cleared.path, oid)
-    atomic_write(target, cleared.data)
+    old = present.blob or blob_oid(present.data, ws.repo.object_format)
+    if written.knows(path, old) or path not in ws.repo.dirty((path,)):
+        written.remember_blob(path, oid)
+    atomic_write(target, data)
     return oid
+
+
+def _require_only_there(old: bytes, part: Part, new: bytes) -> None:
+    after = part.start + len(part.cleared.data)
+    if not (
+        len(new) - after == len(old) - part.stop
+        and new[: part.start] == old[: part.start]
+        and new[part.start : after] == part.cleared.data
+        and new[after:] == old[part.stop :]
+    ):
+        raise ValueError("the file would change outside the cleared place")

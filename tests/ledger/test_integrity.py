@@ -16,7 +16,7 @@ X, Y, Z = "bug/code/x", "bug/code/y", "bug/code/z"
 
 
 def whole(*documents: Document) -> Whole:
-    return assemble(file(*documents), "l.json", {})
+    return assemble(file(*documents), "l.json")
 
 
 def rules(*documents: Document) -> list[tuple[str, str]]:
@@ -174,6 +174,6 @@ def test_assemble__faults_have_path_and_line() -> None:
     absent = entry("note", {"n": 1})
     child = entry("note", {"n": 2}, after=[absent])
     data = file(child, entry("note", {"n": 3}))
-    (fault,) = assemble(data, "docs/l.json", {}).verdict.problems
+    (fault,) = assemble(data, "docs/l.json").verdict.problems
     assert fault.path == "docs/l.json"
     assert data.split(b"\n")[fault.line - 1] == spell(child).encode()

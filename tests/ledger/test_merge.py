@@ -103,7 +103,7 @@ def test_merge_three__brings_the_ancestors_that_theirs_needs() -> None:
         return content(parse_segment(file(*documents), "l.json"))
 
     merged = merge_three(of(first, second), of(), of(first, second, third))
-    assert assemble(merged.render(), "l.json", {}).verdict.ok
+    assert assemble(merged.render(), "l.json").verdict.ok
     assert merged.entries.keys() == {first["id"], second["id"], third["id"]}
 
 
@@ -115,7 +115,7 @@ def test_merge_three__takes_an_expunge_of_an_old_entry() -> None:
 
     merged = merge_three(of(target), of(target), of(gone, expunge))
     assert merged.entries[target["id"]].expunged
-    assert assemble(merged.render(), "l.json", {}).verdict.ok
+    assert assemble(merged.render(), "l.json").verdict.ok
 
 
 def test_content__refuses_another_schema() -> None:

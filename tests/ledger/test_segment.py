@@ -33,7 +33,7 @@ def small() -> list[Document]:
 
 
 def rules(data: bytes) -> list[str]:
-    return [fault.rule for fault in assemble(data, "l.json", {}).verdict.problems]
+    return [fault.rule for fault in assemble(data, "l.json").verdict.problems]
 
 
 @given(NOTES)
@@ -85,15 +85,13 @@ def test_parse__any_edited_byte_of_an_entry_is_detected(data: st.DataObject) -> 
     edited = good[:place] + bytes([value]) + good[place + 1 :]
     if good[place] in b"\n" and value in b" \t\r":
         return  # layout between entries is free
-    assert assemble(edited, "l.json", {}).verdict.ok is False
+    assert assemble(edited, "l.json").verdict.ok is False
 
 
 @pytest.mark.parametrize("gone", range(3))
 def test_assemble__removal_of_a_named_entry_is_incomplete_not_broken(gone: int) -> None:
     entries = small()
-    verdict = assemble(
-        file(*(one for place, one in enumerate(entries) if place != gone)), "l.json", {}
-    ).verdict
+    verdict = assemble(file(*(one for place, one in enumerate(entries) if place != gone)), "l.json").verdict
     named = gone < 2
     assert verdict.incomplete == named
     assert not verdict.broken
@@ -109,7 +107,7 @@ def test_assemble__an_edit_with_its_id_recomputed_leaves_its_children_incomplete
 
 def test_parse__an_edited_entry_is_named_with_its_line() -> None:
     data = file(*small()).replace(b'"action":"reject"', b'"action":"accept"')
-    (fault,) = assemble(data, "docs/l.json", {}).verdict.problems[:1]
+    (fault,) = assemble(data, "docs/l.json").verdict.problems[:1]
     bad = next(one for one in small() if one["kind"] == "decision")
     assert (fault.rule, fault.entry, fault.path) == ("id", bad["id"], "docs/l.json")
     assert b'"action":"accept"' in data.split(b"\n")[fault.line - 1]
@@ -224,7 +222,7 @@ def test_parse__an_id_over_a_non_canonical_spelling_is_a_problem() -> None:
 def test_parse__the_same_entry_twice_in_one_segment_is_a_problem() -> None:
     first, second, third = small()
     data = file(first, second, third, third)
-    faults = [fault for fault in assemble(data, "l.json", {}).verdict.problems if fault.rule == "repeated"]
+    faults = [fault for fault in assemble(data, "l.json").verdict.problems if fault.rule == "repeated"]
     assert [fault.entry for fault in faults] == [third["id"]]
     assert faults[0].fix == "muniment repair"
 
@@ -252,7 +250,7 @@ def test_parse__text_in_a_body_that_looks_like_a_marker_is_only_text() -> None:
 def test_parse__a_file_cut_off_anywhere_is_broken(cut: int) -> None:
     data = file(*small())
     if cut < len(data) - 1:
-        assert assemble(data[:cut], "l.json", {}).verdict.broken
+        assert assemble(data[:cut], "l.json").verdict.broken
 
 
 @given(st.binary(max_size=200))
@@ -280,7 +278,7 @@ def test_parse__a_newer_schema_is_said_and_read() -> None:
     data = file(*small()).replace(b"ledger/1", b"ledger/2", 1)
     segment = parse_segment(data, "l.json")
     assert (segment.schema, segment.newer, len(segment.entries)) == (2, True, 3)
-    verdict = assemble(data, "l.json", {}).verdict
+    verdict = assemble(data, "l.json").verdict
     assert verdict.newer
     assert verdict.ok is True
 

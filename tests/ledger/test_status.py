@@ -17,7 +17,7 @@ X, Y, Z = "bug/code/x", "bug/code/y", "bug/code/z"
 
 
 def view(*documents: Document) -> View:
-    whole = assemble(file(*documents), "l.json", {})
+    whole = assemble(file(*documents), "l.json")
     return fold(whole.entries.values(), distrust="broken" if whole.verdict.broken else "")
 
 
@@ -283,7 +283,7 @@ def test_unknown__withdrawn_strangeness_is_gone() -> None:
 def test_unknown__a_broken_set_says_nothing_about_anything() -> None:
     good = decision(X, "new")
     data = file(good, decision(Y, "reject")).replace(b'"action":"reject"', b'"action":"attach"')
-    whole = assemble(data, "l.json", {})
+    whole = assemble(data, "l.json")
     assert whole.verdict.broken
     assert fold(whole.entries.values(), distrust="broken").subject(X).status == "unknown"
 
@@ -342,7 +342,7 @@ def histories(draw: st.DrawFn) -> list[Document]:
 @settings(max_examples=200)
 @given(histories(), st.randoms(use_true_random=False))
 def test_fold__depends_on_the_set_alone(history: list[Document], shuffler: random.Random) -> None:
-    entries = list(assemble(file(*history), "l.json", {}).entries.values())
+    entries = list(assemble(file(*history), "l.json").entries.values())
     before = [fold(entries).subject(name) for name in (X, Y, Z)]
     shuffler.shuffle(entries)
     assert [fold(entries).subject(name) for name in (X, Y, Z)] == before

@@ -158,11 +158,7 @@ class Context:
     @cached_property
     def ledger(self) -> Whole:
         """The ledger of the files under judgement, checked as a set."""
-        from muniment.ledger.assembly import assemble, in_force, sealed_path  # noqa: PLC0415 - rarely needed
-        from muniment.ledger.segment import parse_segment  # noqa: PLC0415 - as above
+        from muniment.ledger.assembly import assemble  # noqa: PLC0415 - rarely needed
 
         path = self.ws.config.ledger_path
-        data = self.record(path)
-        listed = in_force(parse_segment(data, path).sealed)[0] if data and b'"sealed"' in data else ()
-        contents = {row.file: self.record(sealed_path(path, row.file)) for row in listed}
-        return assemble(data, path, contents)
+        return assemble(self.record(path), path, self.record)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from posixpath import dirname, join
@@ -56,11 +56,13 @@ def sealed_path(open_path: str, file: str) -> str:
     return join(dirname(open_path), file)
 
 
-def assemble(data: bytes | None, path: str, contents: Mapping[str, bytes | None]) -> Whole:
+def assemble(data: bytes | None, path: str, read: Callable[[str], bytes | None] = lambda _: None) -> Whole:
     """Read and check a ledger.
 
-    `data` is the open segment (None: no ledger yet), `contents` the bytes of each sealed file that is in
-    force by its name in the list (None or missing: the file isn't there).
+    Args:
+        data: The open segment; None when there is no ledger yet.
+        path: Its repository-relative path.
+        read: Gives a sealed file's bytes by its repository-relative path; None when it isn't there.
     """
     opened = parse_segment(data, path) if data is not None else Segment()
     counted, outranked = in_force(opened.sealed)
@@ -70,7 +72,7 @@ def assemble(data: bytes | None, path: str, contents: Mapping[str, bytes | None]
         faults.append(Fault("sealed", "The sealed segments replace each other in a circle.", path=path))
     for row in counted:
         where = sealed_path(path, row.file)
-        content = contents.get(row.file)
+        content = read(where)
         if content is None:
             faults.append(
                 Fault("sealed", "A sealed segment is listed, but its file isn't there.", path=where)

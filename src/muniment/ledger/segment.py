@@ -336,21 +336,29 @@ def _all_ids(value: Any) -> bool:
     return isinstance(value, list) and all(map(is_id, value))
 
 
+def _is_name(value: Any) -> bool:
+    return type(value) is str and value != ""
+
+
+def _is_text_or_absent(value: Any) -> bool:
+    return value is None or type(value) is str
+
+
 BODIES: Mapping[str, tuple[tuple[str, Callable[[Any], bool], str], ...]] = {
     "decision": (
-        ("subject", lambda value: isinstance(value, str) and value != "", "missing or not a name"),
-        ("action", lambda value: isinstance(value, str) and value != "", "missing or not a word"),
+        ("subject", _is_name, "missing or not a name"),
+        ("action", _is_name, "missing or not a word"),
         ("findings", lambda value: value is None or _all_ids(value), "not a list of entry ids"),
     ),
     "alias": (
-        ("alias", lambda value: isinstance(value, str) and value != "", "missing or not a name"),
-        ("canonical", lambda value: isinstance(value, str) and value != "", "missing or not a name"),
+        ("alias", _is_name, "missing or not a name"),
+        ("canonical", _is_name, "missing or not a name"),
     ),
     "undo": (("undoes", is_id, "missing or not an entry id"),),
     "expunge": (("expunges", is_id, "missing or not an entry id"),),
     "applied": (("entries", _all_ids, "missing or not a list of entry ids"),),
-    "finding": (("subject", lambda value: isinstance(value, str | None), "not a name"),),
-    "note": (("subject", lambda value: isinstance(value, str | None), "not a name"),),
+    "finding": (("subject", _is_text_or_absent, "not a name"),),
+    "note": (("subject", _is_text_or_absent, "not a name"),),
 }
 """Kind → what its body must have to be read: field, test, what is wrong otherwise."""
 

@@ -42,6 +42,19 @@ def sorted_lines(entries: Iterable[Entry]) -> list[bytes]:
     return [entry.raw for entry in sorted(entries, key=lambda entry: entry.id)]
 
 
+def surroundings(data: bytes, identity: str) -> tuple[int, int]:
+    """From where to where the lines around an id's sorted place reach: two entries on either side."""
+    start, end = body_span(data)
+    if start >= end:
+        return start, start
+    low = high = min(_place(data, start, end, identity), end)
+    for _ in range(3):
+        low = max(data.rfind(BETWEEN, start, low), start)
+        found = data.find(BETWEEN, high + len(BETWEEN), end)
+        high = end if found < 0 else found
+    return low, high
+
+
 def _place(data: bytes, start: int, end: int, identity: str) -> int:
     """Where the line of an id starts or would start; beyond `end` when it would be the last."""
     low, high = start, end

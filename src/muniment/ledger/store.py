@@ -19,13 +19,13 @@ from muniment.errors import Problem, Refused, Unavailable
 from muniment.files import FileChange, read_bytes
 from muniment.git.repo import Oid
 from muniment.ids import EntryId
-from muniment.ledger.assembly import Whole, assemble, in_force, sealed_path, with_entries
+from muniment.ledger.assembly import Whole, assemble, with_entries
 from muniment.ledger.entries import Entry, mint, time_key
 from muniment.ledger.faults import REPAIR, Fault, Reach, Verdict
 from muniment.ledger.integrity import alias_cycles
 from muniment.ledger.misread import UPGRADE
 from muniment.ledger.order import heads, ordered
-from muniment.ledger.segment import Sealed, parse_segment, render_segment
+from muniment.ledger.segment import Sealed, render_segment
 from muniment.ledger.splice import ids_beyond, splice
 from muniment.ledger.status import View, fold
 from muniment.workspace import Workspace, parse_instant
@@ -176,8 +176,7 @@ def load(ws: Workspace, rev: str | None = None) -> Ledger:
 def _load_here(ws: Workspace) -> Ledger:
     path = ws.config.ledger_path
     data = read_here(ws, path)
-    contents = {row.file: read_here(ws, sealed_path(path, row.file)) for row in _listed(data, path)}
-    whole = assemble(data, path, contents)
+    whole = assemble(data, path, lambda file: read_here(ws, file))
     if data is None and committed_blob(ws, path):
         message = "HEAD has a ledger and the working tree doesn't: it was deleted, or isn't checked out."
         fault = Fault("missing", message, path=path, fix=f"git checkout HEAD -- {path}")
@@ -191,8 +190,7 @@ def _load_at(ws: Workspace, rev: str) -> Ledger:
     if ws.repo.entry(commit, path) is None:
         path = configuration.load_at(ws.repo, commit)[0].ledger_path
     data = read_at(ws, commit, path)
-    contents = {row.file: read_at(ws, commit, sealed_path(path, row.file)) for row in _listed(data, path)}
-    return Ledger(path, assemble(data, path, contents), data, commit)
+    return Ledger(path, assemble(data, path, lambda file: read_at(ws, commit, file)), data, commit)
 
 
 def resolve(ws: Workspace, rev: str) -> Oid:
@@ -226,13 +224,6 @@ def read_here(ws: Workspace, path: str) -> bytes | None:
     if target.exists() and not target.is_file():
         raise Unavailable(f"{path} is not a regular file.", "Move it away, or choose another docs_root.")
     return read_bytes(target)
-
-
-def _listed(data: bytes | None, path: str) -> tuple[Sealed, ...]:
-    """The sealed segments in force, without reading the entries twice when there are none."""
-    if data is None or b'"sealed"' not in data:
-        return ()
-    return in_force(parse_segment(data, path).sealed)[0]
 
 
 def append(ws: Workspace, ledger: Ledger, drafts: Sequence[Draft]) -> Appended:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from muniment.ids import EntryId
 from muniment.ledger import store_tip
@@ -11,12 +12,13 @@ from muniment.ledger.canonical import canonical
 from muniment.ledger.entries import Entry
 from muniment.ledger.faults import Verdict
 from muniment.ledger.segment import CLOSE, OPEN, Segment, careful_entry, quick_entry
-from muniment.ledger.splice import entry_by_id, lines_with
+from muniment.ledger.splice import entry_by_id, lines_with, surroundings
 from muniment.ledger.status import FRAME, View
 from muniment.ledger.store import Appended, Draft, Ledger, append, load, read_here
 from muniment.ledger.store_tip import Tip
 from muniment.publish import Door, open_door
-from muniment.publish_one import Present, replace_one
+from muniment.publish_one import Part, Present, replace_part
+from muniment.redact.gate import GateRefused
 from muniment.workspace import Workspace
 
 
@@ -64,9 +66,21 @@ def _write(ws: Workspace, door: Door, appended: Appended, present: Present | Non
     if present is None or tip is None or change.data is None:
         door.write(door.clear(appended.changes), operation="ledger-add")
         return
-    cleared = door.gate.clear(change.path, change.data, present.data)
-    blob = replace_one(ws, cleared, Present(present.data, present.stat, tip.blob))
+    part = _cleared(door, change.path, present.data, change.data, appended.entries[0])
+    blob = replace_part(ws, Present(present.data, present.stat, tip.blob), part, change.data)
     store_tip.remember(ws, store_tip.after(tip, appended.entries, change.data, blob))
+
+
+def _cleared(door: Door, path: str, old: bytes, new: bytes, entry: Entry) -> Part:
+    """The new entry with its neighbours as the gate let them pass; problems are told by the file's lines."""
+    start, stop = surroundings(old, entry.id)
+    try:
+        cleared = door.gate.clear(path, new[start : stop + len(new) - len(old)], old[start:stop])
+    except GateRefused as error:
+        above = old.count(b"\n", 0, start)
+        moved = (replace(one, line=one.line + above if one.line else 0) for one in error.gate_problems)
+        raise GateRefused(tuple(moved)) from None
+    return Part(start, stop, cleared)
 
 
 def _part(ws: Workspace, data: bytes, tip: Tip, draft: Draft) -> Ledger | None:
