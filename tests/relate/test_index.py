@@ -169,6 +169,21 @@ def test_relate__more_files_by_relate_paths(planted: Repo) -> None:
     assert (found.path, found.type, found.stage) == ("policy/owner.txt", "decision", "instructions")
 
 
+def test_relate__marked_up_texts_elsewhere_are_for_reference(planted: Repo) -> None:
+    text = "# Widgets explode in the warehouse\n\n## Out of scope\n\n- Gadgets melt in the greenhouse.\n"
+    planted.write("manual/widgets.md", text)
+    planted.write("manual/widgets.txt", "Kettles whistle without water.\n")
+    title = "Widgets explode in the warehouse"
+    assert asked(planted, title).abstained, "untracked, and not under docs_root"
+    planted.git("add", "manual")
+    found = top(planted, title)
+    assert (found.path, found.stage, found.status) == ("manual/widgets.md", "docs", "reference")
+    assert {one.type for one in asked(planted, "Gadgets melt in the greenhouse").results} == {"doc"}
+    assert asked(planted, "Kettles whistle without water").abstained
+    planted.write("README.md", text.replace("Gadgets", "Sprockets"))
+    assert "decision" in {one.type for one in asked(planted, "Sprockets melt in the greenhouse").results}
+
+
 def test_relate__follows_history(planted: Repo) -> None:
     title = "Teleport parcels through walls"
     assert asked(planted, title).abstained

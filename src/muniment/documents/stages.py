@@ -90,7 +90,9 @@ LOCAL_INSTRUCTIONS = (
 
 MAX_DOCUMENT = 1_000_000
 """Characters of one document that are read; the loader says so when a document is longer."""
-TEXT_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".txt", ".rst", ".adoc", ".org")
+MARKUP_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".rst", ".adoc", ".org")
+TEXT_SUFFIXES = (*MARKUP_SUFFIXES, ".txt")
+"""Under `docs_root` plain text is a document as well; elsewhere it is too often data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ class Layout:
         Reports, triage files, the rolling plan and the state are records or views of records, and are
         not documents.
         """
-        if path in {self.plan, self.state} or _under(path, self.reviews):
+        if self._is_record(path):
             return None
         name = path.rsplit("/", 1)[-1].lower()
         if name in INSTRUCTION_FILES or self._is_extra(path):
@@ -140,6 +142,17 @@ class Layout:
         return {self.pending: Stage.PENDING, self.roadmap: Stage.ROADMAP}.get(path) or self._by_folder(
             path, name
         )
+
+    def search_stage_of(self, path: str) -> Stage | None:
+        """The stage that `relate` searches a path under: its own, or reference for other marked-up text."""
+        stage = self.stage_of(path)
+        name = path.rsplit("/", 1)[-1].lower()
+        if stage or self._is_record(path) or name.startswith(".") or not name.endswith(MARKUP_SUFFIXES):
+            return stage
+        return Stage.REFERENCE
+
+    def _is_record(self, path: str) -> bool:
+        return path in {self.plan, self.state} or _under(path, self.reviews)
 
     def _by_folder(self, path: str, name: str) -> Stage | None:
         if _under(path, self.goals):

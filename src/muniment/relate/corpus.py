@@ -96,7 +96,7 @@ def over_repository(
         index.drop(ws)
     asked = index.refresh(ws)
     for query in queries:
-        relations = index.ask(ws, asked, query.title, query.text, limit=limit)
+        relations = index.ask(ws, asked, query.title, query.text, limit=limit, weak=True)
         ranked = [
             {
                 "id": one.path or one.commit,

@@ -102,7 +102,7 @@ class Index:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The indexes that are asked: documents, statements, records, commits."""
+        """The indexes that are asked: staged documents, statements, other texts, records, commits."""
         return (*self.documents.parts, *self.records.parts, *self.history.parts)
 
 
@@ -132,18 +132,23 @@ def ask(
     limit: int = 10,
     fingerprint: str | None = None,
     exclude: Collection[str] = (),
+    weak: bool = False,
 ) -> Relations:
-    """`relate` against an index that is at hand: for many texts in a row."""
+    """`relate` against an index that is at hand: for many texts in a row.
+
+    With `weak` everything that matches is listed, also when the answer abstains: for measuring a ranking.
+    """
     query = make_query(title, text)
     asked = _Asked(ws, index, query, frozenset(exclude))
     certain = tuple(asked.exact(fingerprint)) if fingerprint else ()
     ranking = rank(query, asked.indexes, asked.title, asked.group, limit=limit + len(certain))
-    offered = () if ranking.abstained else ranking.hits
-    found = tuple(asked.related(hit) for hit in offered if worth_showing(hit, offered[0]))
+    best = ranking.hits[0] if ranking.hits else None
+    offered = [hit for hit in ranking.hits if weak or (best and worth_showing(hit, best))]
+    found = [asked.related(hit) for hit in offered if weak or not ranking.abstained]
     known = {(one.type, one.fingerprint) for one in certain}
     rest = [one for one in found if (one.type, one.fingerprint) not in known]
-    results = (*certain, *rest)[:limit]
-    return Relations(not results, results, index.skipped)
+    abstained = ranking.abstained and not certain
+    return Relations(abstained, (*certain, *rest)[:limit], index.skipped)
 
 
 def search(ws: Workspace, text: str, *, limit: int, stage: str | None = None) -> Relations:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from muniment.documents.catalogue_files import decode
-from muniment.documents.stages import Layout
+from muniment.documents.stages import Layout, Stage
 from muniment.errors import MunimentError, Problem
 from muniment.relate.index_files import Item, Kind, Reading
 from muniment.workspace import Workspace
@@ -19,8 +19,13 @@ _ENTRY_ID = re.compile(rb'"id"[ \t\r\n]*:[ \t\r\n]*"([0-9a-f]{32})"')
 
 
 def documents(layout: Layout, paths: Iterable[str]) -> Kind:
-    """Whole documents, and statements: their lengths differ too much to share one average."""
-    stages = dict(layout.select(paths))
+    """Staged documents, statements, and other texts: unlike lengths and aims make separate parts.
+
+    Marked-up texts outside `docs_root` (a README, a manual) are searched for reference; what they leave out
+    of scope counts only at the repository's top, since deeper ones are often examples or someone else's.
+    """
+    chosen = ((path, layout.search_stage_of(path)) for path in sorted(paths))
+    stages = {path: stage for path, stage in chosen if stage is not None}
 
     def read(path: str, data: bytes) -> Reading:
         from muniment.documents.catalogue import long_document  # noqa: PLC0415 - nothing changed: no reader
@@ -29,12 +34,15 @@ def documents(layout: Layout, paths: Iterable[str]) -> Kind:
 
         text, problems = decode(path, data)
         if text is None:
-            return ((), ()), problems
+            return ((), (), ()), problems
         document = read_document(path, stages[path], text)
-        found = (tuple(passages.of_document(document)), tuple(passages.of_statements(document)))
-        return found, (*problems, *long_document(document))
+        own = layout.stage_of(path) is not None or "/" not in path
+        statements = tuple(passages.of_statements(document)) if own else ()
+        whole = tuple(passages.of_document(document))
+        staged, other = ((), whole) if document.stage is Stage.REFERENCE else (whole, ())
+        return (staged, statements, other), (*problems, *long_document(document))
 
-    return Kind([Item(path) for path in stages], read, repr(layout), parts=2)
+    return Kind([Item(path) for path in stages], read, repr(layout), parts=3)
 
 
 def records(ws: Workspace, layout: Layout, paths: Iterable[str]) -> Kind:

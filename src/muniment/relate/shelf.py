@@ -17,7 +17,7 @@ from muniment.relate.inverted import Inverted, build, revise
 from muniment.relate.place import Passage, Place
 from muniment.relate.text import VERSION as TEXT_VERSION
 
-FORMAT = 2
+FORMAT = 3
 """Raised with every change to the cached form or to what is read from a file."""
 _VERSION = f"{__version__} {FORMAT} {TEXT_VERSION}"
 
