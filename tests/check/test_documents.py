@@ -9,7 +9,8 @@ import pytest
 from muniment import regions
 from muniment.check.facts import candidates
 from muniment.check.links import resolve
-from tests.support.checking import PLAN, check, places, rules
+from muniment.ledger.entries import mint
+from tests.support.checking import PLAN, check, ledger, places, rules
 from tests.support.repo import Repo
 
 
@@ -242,3 +243,64 @@ def test_symbolic_links__where_muniment_writes_are_problems(repo: Repo, tmp_path
 def test_allow_list__not_utf8_is_a_problem(repo: Repo) -> None:
     repo.write(".muniment/allow.txt", b"\xff\n")
     assert rules(check(repo)) == ["text"]
+
+
+def test_links__a_folder_or_file_of_a_remote_branch_is_a_note(repo: Repo, tmp_path: Path) -> None:
+    repo.bare_remote(tmp_path / "remote.git")
+    other = repo.clone(tmp_path / "other")
+    other.git("switch", "-qc", "feature")
+    other.write("src/new/part.py", "x = 1\n")
+    other.commit("New part")
+    other.git("remote", "set-url", "origin", str(tmp_path / "remote.git"))
+    other.git("push", "-q", "origin", "feature")
+    repo.git("fetch", "-q", "origin")
+    repo.write("docs/bugs/a.md", "[f](../../src/new) [p](../../src/new/part.py)\n")
+    outcome = check(repo)
+    assert outcome.problems == ()
+    assert [note.message.rpartition(" ")[2] for note in outcome.notes] == ["origin/feature."] * 2
+
+
+def test_links__a_removed_target_is_a_problem_even_though_history_knows_it(repo: Repo) -> None:
+    repo.write("src/gone.py", "print('gone for good')\n")
+    repo.commit("There")
+    repo.git("rm", "-q", "src/gone.py")
+    repo.commit("Gone")
+    repo.write("docs/bugs/a.md", "[code](../../src/gone.py) [never](../../src/never.py)\n")
+    assert rules(check(repo)) == ["doc-link", "doc-link"]
+
+
+def test_links__in_a_range_and_when_staged_moves_are_followed_too(repo: Repo) -> None:
+    repo.write("docs/bugs/b.md", "# B\n")
+    start = repo.commit("B")
+    repo.git("mv", "docs/bugs/b.md", "docs/archive-b.md")
+    (repo.path / "docs/archive").mkdir()
+    repo.git("mv", "docs/archive-b.md", "docs/archive/b.md")
+    repo.write("docs/bugs/a.md", "[b](b.md)\n")
+    repo.git("add", ".")
+    outcome = check(repo, staged=True)
+    assert (outcome.problems, [note.rule for note in outcome.notes]) == ((), ["doc-link"])
+    repo.commit("Moved")
+    outcome = check(repo, revisions=f"{start}..HEAD")
+    assert (outcome.problems, [note.rule for note in outcome.notes]) == ((), ["doc-link"])
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("docs/bugs/gone.md:12", True),
+        ("docs/bugs/here.md:1", False),
+        ("docs/bugs/here.md", False),
+        ("docs/bugs/moved.md", False),
+        ("bug/code/some-slug", False),
+    ],
+)
+def test_decision_targets__what_is_gone_is_a_note(repo: Repo, target: str, told: bool) -> None:
+    repo.write("docs/bugs/here.md", "# Here\n")
+    repo.write("docs/archive/moved.md", "# Moved\n")
+    action = "duplicate" if target.startswith("bug/") else "attach"
+    data = {"subject": "bug/code/x", "action": action, "target": target}
+    entry = mint(kind="decision", data=data, at="2026-03-01T00:00:00Z", actor="R", after=(), op="d", basis=())
+    ledger(repo, [entry])
+    outcome = check(repo)
+    assert outcome.problems == ()
+    assert [note.rule for note in outcome.notes] == (["decision-target"] if told else [])

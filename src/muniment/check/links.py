@@ -152,7 +152,8 @@ def decision_targets(context: Context) -> Iterator[Finding]:
     targets: dict[str, tuple[str, str]] = {}
     for entry in context.ledger.entries.values():
         target = entry.data.get("target") if entry.kind == "decision" else None
-        if isinstance(target, str) and target:
+        # A duplicate's target is a ledger subject, and landed work may be named by its commit.
+        if isinstance(target, str) and target and entry.data.get("action") != "duplicate":
             place = target.rpartition(":")[0] if target.rpartition(":")[2].isdigit() else target
             if "/" in place and resolve("", place) == place and not context.snapshot.exists(place):
                 targets.setdefault(place, (entry.id.short, target))
