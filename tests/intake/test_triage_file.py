@@ -350,7 +350,7 @@ def test_edit__a_decision_reads_as_it_was_made(reason: str, text: str) -> None:
     rows = (row(1), row(2))
     before = text_of(*rows)
     words = Said("new", "", normal(reason) or "x", "", normal(text), "Robin", 0)
-    after = triage_edit.set_decision(before, PATH, "1", decision_lines(words, rows[0].digest))
+    after = triage_edit.set_decisions(before, PATH, {"1": decision_lines(words, rows[0].digest)})
     found = read(after, *rows)
     assert found.rows[0].decision is not None
     assert found.rows[0].decision.reason == words.reason.strip()
@@ -364,7 +364,7 @@ def test_edit__leaves_every_other_byte() -> None:
         text_of(*rows).replace("## Row 2", "My note,  with two spaces.\n\n## Row 2").replace("\n", "\r\n")
     )
     words = Said("approve", "", "", "", "", "Robin", 0)
-    after = triage_edit.set_decision(before, PATH, "2", decision_lines(words, rows[1].digest))
+    after = triage_edit.set_decisions(before, PATH, {"2": decision_lines(words, rows[1].digest)})
     start = before.rindex("- decision:")
     assert after[:start] == before[:start]
     assert after[start:] == "- decision: approve\r\n- target:\r\n- reason:\r\n- by: Robin\r\n"
@@ -376,7 +376,7 @@ def test_edit__facts_changed_keep_the_old_decision_as_a_note() -> None:
     text = fill(text, "- reason:", "- reason: I am sure")
     fresh = replace(made, verify=Verification(Verdict.UNSURE, "hm", "x", "bug", "space", "code"))
     fresh = replace(fresh, digest=row_digest("b", fresh))
-    after = triage_edit.set_facts(text, PATH, fresh, FOLDER)
+    after = triage_edit.set_facts(text, PATH, [fresh], FOLDER)
     found = read(after, made)
     assert not found.problems
     assert found.rows[0].verify == fresh.verify
@@ -389,7 +389,7 @@ def test_edit__decision_lines_deleted_by_hand_come_back() -> None:
     text = text_of(made)
     cut = text[: text.index("- decision:")]
     words = Said("dismiss", "", "", "", "", "Robin", 0)
-    after = triage_edit.set_decision(cut, PATH, "1", decision_lines(words, made.digest))
+    after = triage_edit.set_decisions(cut, PATH, {"1": decision_lines(words, made.digest)})
     assert read(after, made).rows[0].dismissed
 
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from muniment.cli.commands.triage import ACTIONS
 from muniment.cli.options import Invocation
 from muniment.cli.output import emit, problem_lines, safe, say, style
 from muniment.cli.triage_view import quote_lines, row_lines
 from muniment.errors import MunimentError, UsageProblem
+from muniment.intake.rows import Action
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -129,7 +129,7 @@ def _choice(acts: ModuleType, key: str) -> Choice:
     elif key == "d":
         choice = acts.Choice("dismiss", reason=_line("Why (may be empty)", empty=True))
     else:
-        action = click.prompt("Action", type=click.Choice(ACTIONS), err=True)
+        action = click.prompt("Action", type=click.Choice([action.value for action in Action]), err=True)
         target = _line("Target, PATH[:LINE] (empty: the first related)", empty=True)
         choice = acts.Choice(action, target, _line("Why"))
     return choice

@@ -16,7 +16,7 @@ from muniment.intake import batches, records, triage_edit
 from muniment.intake.batches import Loaded
 from muniment.intake.rows import Action, Row, Verdict, Verification, approved
 from muniment.intake.survey import Survey
-from muniment.intake.triage_file import APPROVE, DISMISS, Block, Said, decision_lines, parse, said
+from muniment.intake.triage_file import APPROVE, DISMISS, Block, Said, decision_lines, said
 from muniment.intake.triage_lines import normal
 from muniment.intake.triage_rows import decide
 from muniment.intake.withhold import withheld
@@ -166,7 +166,7 @@ def refresh(ws: Workspace, batch: str | None, names: Sequence[str]) -> Done:
             if (names and not {row.row, row.fingerprint} & set(names)) or row.row in act.applied:
                 continue
             fresh = act.fill(row)
-            if fresh.digest != row.digest or act.fault(row):
+            if _matters(fresh) != _matters(row) or act.fault(row):
                 act.note_hand_edit(row)
                 act.set_row(fresh)
                 done.append(row.row)
@@ -184,10 +184,12 @@ class _Act:
         self.ledger = store.load(ws)
         self.ledger.require_whole()
         self.loaded = batches.load(ws, batch, self.ledger)
-        self.text = self.loaded.text
         self.notes: list[str] = []
         self.applied = batches.applied(self.ledger, self.loaded.batch.batch)
         self._survey: Survey | None = None
+        self._facts: list[Row] = []
+        self._added: list[Row] = []
+        self._decided: dict[str, triage_edit.Pairs] = {}
 
     @property
     def survey(self) -> Survey:
@@ -226,7 +228,7 @@ class _Act:
         """Say what a hand edit of the machine-written lines was, before they are written anew."""
         if not self.fault(row):
             return
-        blocks = [block for block in parse(self.text, self.loaded.path)[0].blocks if block.row == row.row]
+        blocks = self._blocks(row)
         for line in blocks[0].facts if blocks else ():
             self.notes.append(
                 f"{self.loaded.path}:{line.line} was edited by hand or is old: {line.key}: {line.raw}"
@@ -234,8 +236,11 @@ class _Act:
 
     def words(self, row: Row) -> Said | None:
         """What the row's decision lines say now."""
-        blocks = [block for block in parse(self.text, self.loaded.path)[0].blocks if block.row == row.row]
+        blocks = self._blocks(row)
         return said(blocks[0], self.loaded.path)[0] if len(blocks) == 1 else None
+
+    def _blocks(self, row: Row) -> list[Block]:
+        return [block for block in self.loaded.file.blocks if block.row == row.row]
 
     def set_row(self, row: Row) -> None:
         """Write a row's machine-written lines."""
@@ -243,7 +248,7 @@ class _Act:
             self.notes.append(
                 f"Row {row.row} changed, so its decision counts as none; it is kept as lines `earlier`."
             )
-        self.text = triage_edit.set_facts(self.text, self.loaded.path, row, self.loaded.folder)
+        self._facts.append(row)
 
     def decide(self, row: Row, choice: Choice) -> None:
         """Write a row's decision lines, after checking that they decide it."""
@@ -254,8 +259,7 @@ class _Act:
         result = decide(row, words)
         if isinstance(result, str):
             raise UsageProblem(f"Row {row.row}: {result}", "See `muniment triage show`. Nothing was written.")
-        pairs = decision_lines(words, row.digest)
-        self.text = triage_edit.set_decision(self.text, self.loaded.path, row.row, pairs)
+        self._decided[row.row] = decision_lines(words, row.digest)
 
     def restore(self) -> Iterator[str]:
         """Put rows back whose section is gone, under the ids that they had."""
@@ -273,7 +277,7 @@ class _Act:
             if block:
                 self.set_row(row)
             else:
-                self.text = triage_edit.append_row(self.text, row, self.loaded.folder)
+                self._added.append(row)
             taken.add(name)
             yield name
 
@@ -285,10 +289,21 @@ class _Act:
                     return block
         return None
 
+    def _text(self) -> str:
+        """The file with everything done to it; an act changes facts or decisions, never both."""
+        text, path, folder = self.loaded.text, self.loaded.path, self.loaded.folder
+        if self._facts:
+            text = triage_edit.set_facts(text, path, self._facts, folder)
+        if self._decided:
+            text = triage_edit.set_decisions(text, path, self._decided)
+        for row in self._added:
+            text = triage_edit.append_row(text, row, folder)
+        return text
+
     def finish(self, rows: Iterable[str], *, channel: str | None) -> Done:
         """Check, gate and write the file; note what was decided here."""
         names = tuple(rows)
-        data = self.text.encode("utf-8")
+        data = self._text().encode("utf-8")
         loaded = batches.read(self.ws, self.loaded.path, data)
         if data != self.loaded.data:
             change = FileChange(self.loaded.path, data)
@@ -329,6 +344,12 @@ def _resolved(act: _Act, row: Row, choice: Choice) -> Choice:
     if not act.ws.path(path).is_file():
         raise UsageProblem(f"There is no file {path[:200]!r} here.", "Give PATH or PATH:LINE of a document.")
     return choice
+
+
+def _matters(row: Row) -> tuple[object, ...]:
+    """What makes a refreshed row another one; hardly related places come and go with every document."""
+    related = tuple((line.path, line.line) for line in row.related if line.verdict != "weak")
+    return row.proposed, row.if_real, row.alias, row.basis, row.value, related
 
 
 def _require_layer(ws: Workspace, layer: str) -> None:
