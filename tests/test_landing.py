@@ -295,6 +295,48 @@ def test_run_by_a_hook__its_variables_are_not_ours(
     assert other.git("log", "--format=%s") == "Other"
 
 
+def test_failure_after_the_branch_moved__is_the_commit_all_the_same(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_folder: Path) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("muniment.git.index.sync_folder", fail)
+    assert publish(repo).commit == repo.head()
+    assert repo.status() == ""
+    assert not open_journal(open_workspace(repo.path))
+
+
+def test_interrupt_after_the_branch_moved__is_told_to_the_next_run(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_folder: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("muniment.git.index.sync_folder", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            publish(repo)
+    assert repo.status() == ""
+    with open_door(open_workspace(repo.path)) as door:
+        assert door.recovered is not None
+        assert (door.recovered.outcome, door.recovered.commit) == ("completed", repo.head())
+
+
+def test_interrupt_before_the_branch_moved__puts_everything_back(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> Oid:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("muniment.git.committing.commit_tree", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            publish(repo)
+    assert repo.status() == ""
+    assert not open_journal(open_workspace(repo.path))
+
+
 # Recovery, beyond what the kill tests reach: a person acted between the kill and the next run
 
 
