@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import sys
-import traceback
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -126,6 +125,8 @@ def _report(error: BaseException, arguments: Sequence[str]) -> int:  # noqa: PLR
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else EXIT_BUG
     if "--debug" in arguments:
+        import traceback  # noqa: PLC0415 - only for a bug
+
         traceback.print_exception(error)
     kind = type(error).__name__
     _fail(
