@@ -7,12 +7,13 @@ import re
 import mdformat
 import pytest
 from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 
-from muniment import markdown, regions
+from muniment import markdown, quoting, regions
 from muniment.plan import document
 from muniment.state.model import SHOWN, Status
 from muniment.state.store import decode
-from tests.support.markdown_text import hostile_text, prettier, prettier_missing
+from tests.support.markdown_text import ALPHABET, hostile_text, prettier, prettier_missing
 from tests.support.state_text import PLAN, STATE, item, reconciled, settled, state_text
 
 LATER = "2026-12-24"
@@ -438,3 +439,34 @@ def test_rounds__a_formatter_between_edits_salvages_only_the_edit() -> None:
     result = reconciled(edited(ugly, "Two lines.", "Three lines."), state)
     assert result.salvaged == ("Prose that is plain. Three lines.",)
     assert body(result.text) == body(plan)
+
+
+INSERTED = st.lists(
+    st.sampled_from([*ALPHABET, *"XYZ", "\n", "\n\n", "\n- ", "\n## ", "\n> ", "\n```\n"]), max_size=8
+)
+
+
+@settings(max_examples=80, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(st.data())
+def test_hand_edits__of_any_kind_lose_no_word_and_are_kept_once(data: st.DataObject) -> None:
+    plan, state = settled(None, state_text(*MANY))
+    found, _ = document.read_plan(plan, PLAN)
+    assert found is not None
+    at = data.draw(st.integers(found.items.body_start, found.items.body_end))
+    cut = data.draw(st.integers(0, 30))
+    text = plan[:at] + "".join(data.draw(INSERTED)) + plan[min(at + cut, found.items.body_end) :]
+    result = reconciled(text, state, last=data.draw(st.sampled_from([{}, {digest_of(plan): body(plan)}])))
+    if result.rotate:
+        return
+    assert_noop(result.text, state)
+    edited_plan, _ = document.read_plan(text, PLAN)
+    assert edited_plan is not None
+    kept = squeezed("".join(leaf.text for leaf in markdown.leaves(result.text)))
+    for leaf in markdown.leaves(edited_plan.items.body):
+        for line in leaf.text.split("\n") if leaf.kind == "code" else leaf.text.split("\x1f"):
+            assert squeezed(line) in kept, leaf
+
+
+def squeezed(text: str) -> str:
+    """Text without white space of any kind, invisible characters shown."""
+    return "".join(quoting.visible("".join(text.split())).split())
