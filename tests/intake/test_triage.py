@@ -379,6 +379,18 @@ def test_reading__writes_nothing(team: Repo) -> None:
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
+def test_names__the_owner_may_be_a_known_name(team: Repo, tmp_path: Path) -> None:
+    names = tmp_path / "names.txt"
+    names.write_text("Robin Owner\towner\nKim Possible\n")
+    team.write(".muniment/config.yaml", f"bots: [{{name: web, from: x, known_names: {names}}}]\n")
+    triage(team, "verify", "1", "real", "--reason", "Seen.").ok()
+    triage(team, "approve", "1").ok()
+    triage(team, "verify", "1", "unsure", "--reason", "Hm.").ok()
+    assert (row(team)["verify"]["by"], row(team)["verify"]["verdict"]) == ("Robin Owner", "unsure")
+    assert triage(team, "verify", "2", "real", "--reason", "Kim Possible said so.").code == 1
+    assert row(team, "2")["verify"] is None
+
+
 # --- the terminal
 
 

@@ -219,7 +219,7 @@ def test_read__what_is_unclear_counts_as_none_and_is_said(old: str, new: str, ru
         ("If it is real: attach.", "If it is real: new."),
         ("docs/bugs/a.md:3` ·", "docs/bugs/b.md:3` ·"),
         ("severity high", "severity minor"),
-        ("- verified: not yet", "- verified: real · by x · bug · global · code · y"),
+        ("- verified: not yet", "- verified: real · bug · global · code · y\n- by: x"),
         ("`bug/code/list-loses-lines-1`", "`bug/code/list-loses-lines-9`"),
     ],
 )

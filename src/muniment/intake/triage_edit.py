@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from muniment.errors import Refused
 from muniment.intake.rows import Row
 from muniment.intake.triage_file import Block, Line, TriageFile, parse, render_row
-from muniment.intake.triage_lines import DECISION_KEYS, DIGEST, EARLIER, fact_lines
+from muniment.intake.triage_lines import BY, DECISION_KEYS, DIGEST, EARLIER, fact_lines
 from muniment.markdown import lines_of, newline_of
 from muniment.quoting import code_text
 
@@ -76,7 +76,7 @@ def set_facts(text: str, path: str, rows: Iterable[Row], folder: str) -> str:
         block = block_of(file, row.row, path)
         digest = [(DIGEST, code_text(row.digest)), *_EMPTY]
         if block.decisions:
-            filled = [line for line in block.decisions if line.key != DIGEST and line.raw]
+            filled = [line for line in block.decisions if line.key not in {DIGEST, BY} and line.raw]
             earlier = [(EARLIER, f"{line.key}: {line.raw}") for line in filled]
             work.replace(block.decisions, [*digest, *earlier])
         else:

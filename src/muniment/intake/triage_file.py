@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from muniment.config_schema import suggestion
 from muniment.errors import Problem
 from muniment.findings import title_of
 from muniment.intake.rows import Action, Batch, Row, Suppressed
 from muniment.intake.triage_lines import (
+    BY,
     DECISION_KEYS,
     DIGEST,
     EARLIER,
@@ -207,7 +208,9 @@ class _Reader:
             self.end()
             self._open = _Open(line.raw.strip("`* "), self._heading or leaf.line)
             self._heading = 0
-        if key in FACT_KEYS and self._open:
+        if key == BY and self._open and not self._open.decisions:
+            self._open.facts.append(replace(line, key="verifier"))
+        elif key in FACT_KEYS and self._open:
             self._open.facts.append(line)
         elif key in {DIGEST, *DECISION_KEYS}:
             self._decision(line)
@@ -294,7 +297,7 @@ def _stray(block: Block, one: Mapping[str, Line], path: str, *, twice: bool) -> 
     """Filled lines without a decision: likely a decision that somebody meant to make."""
     if twice:
         return
-    filled = next((line for key, line in one.items() if key != "by"), None)
+    filled = next((line for key, line in one.items() if key != BY), None)
     if filled:
         said = f"Row {block.row} has a {filled.key} and no decision; it counts as none."
         yield Problem(path, filled.line, "triage-line", said)

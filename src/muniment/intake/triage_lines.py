@@ -26,18 +26,23 @@ FACT_KEYS = (
     "also",
     "value",
     "verified",
+    "verifier",
     "alias",
     "related",
     "proposed",
     "if-real",
     "basis",
 )
-"""Lines that Muniment writes, in their order; the row's digest covers them."""
+"""Lines that Muniment writes, in their order; the row's digest covers them.
+
+`verifier` is written `by`, as is whoever decided: the gate lets a person's own name stand in that field.
+"""
+BY = "by"
 DIGEST = "digest"
 """The line above the decision that says which reading of the row it is for."""
 EARLIER = "earlier"
 """What a decision about an earlier reading said; kept for people, read by nobody."""
-DECISION_KEYS = ("decision", "target", "reason", "layer", "text", "by")
+DECISION_KEYS = ("decision", "target", "reason", "layer", "text", BY)
 """Lines that people write; everything in them is theirs."""
 
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -86,6 +91,8 @@ def fact_lines(row: Row, folder: str) -> Iterator[tuple[str, str]]:
         yield "also", _source(report, native, folder)
     yield "value", _value_text(row.value or {})
     yield "verified", _verified_text(row.verify)
+    if row.verify:
+        yield BY, phrase(row.verify.by)
     if row.alias:
         scores = f"score {row.alias.score_pm}{SEPARATOR}threshold {row.alias.threshold_pm}"
         yield "alias", f"{code_text(row.alias.canonical)}{SEPARATOR}{scores}"
@@ -121,7 +128,7 @@ def read_facts(facts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         "native": native,
         "also": tuple(_read_source(raw) for raw in facts.get("also", ())),
         "value": _read_value(one["value"]),
-        "verify": _read_verified(one["verified"]),
+        "verify": _read_verified(one["verified"], read_text(one.get("verifier", ""))),
         "alias": _read_alias(one["alias"]) if "alias" in one else None,
         "related": tuple(_read_related(raw) for raw in facts.get("related", ())),
         "proposed": _read_proposal(one["proposed"]),
@@ -217,23 +224,21 @@ def _verified_text(verify: Verification | None) -> str:
     if verify is None:
         return "not yet"
     parts = (verify.kind or NONE, verify.scope or NONE, verify.target_layer or NONE)
-    return SEPARATOR.join(
-        (verify.verdict.value, f"by {phrase(verify.by)}", *parts, phrase(verify.reason) or NONE)
-    )
+    return SEPARATOR.join((verify.verdict.value, *parts, phrase(verify.reason) or NONE))
 
 
-def _read_verified(raw: str) -> Verification | None:
+def _read_verified(raw: str, by: str) -> Verification | None:
     if raw == "not yet":
         return None
-    parts = split(raw, 6)
-    if len(parts) != 6 or not parts[1].startswith("by "):  # noqa: PLR2004 - see _verified_text
+    parts = split(raw, 5)
+    if len(parts) != 5:  # noqa: PLR2004 - see _verified_text
         raise LineError("the line 'verified' is incomplete; `muniment triage verify` writes it")
     try:
         verdict = Verdict(parts[0])
     except ValueError as error:
         raise LineError(f"{parts[0][:40]!r} is no verdict; use real, not-real or unsure") from error
-    kind, scope, layer = ("" if part == NONE else part for part in parts[2:5])
-    return Verification(verdict, _or_empty(parts[5]), read_text(parts[1][3:]), kind, scope, layer)
+    kind, scope, layer = ("" if part == NONE else part for part in parts[1:4])
+    return Verification(verdict, _or_empty(parts[4]), by, kind, scope, layer)
 
 
 def _read_alias(raw: str) -> Alias:
