@@ -220,7 +220,8 @@ def _shaped(view: View, pattern: Any, *judges: Judge) -> Iterator[Span]:
                 judged = next(filter(None, (judge(text, start, limit) for judge in judges)), None)
             if judged:
                 end = _with_extension(text, judged[0])
-                low, high = view.span(start, end)
+                alone = text[start] == "(" and ")" not in text[start:end]  # it belongs to the sentence
+                low, high = view.span(start + alone, end)
                 yield Span(low, high, "phone", judged[1], "national")
             following = lead.search(text, max(judged[0] if judged else 0, start + 1), limit)
             start = following.start() if following else limit

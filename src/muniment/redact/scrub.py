@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from muniment.redact.rules import KnownNames, detect, find_tags
 from muniment.redact.spans import Span
+
+_ROUNDS = 5
+_BREAK = "\n\n\n"
+"""Between excerpts: no identifier runs across it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +33,6 @@ class TagTable:
             used[word] = max(number, used.get(word, 0))
         return replace(self, used=used)
 
-    def assign(self, key: str, word: str) -> TagTable:
-        """The table with a tag for `key`: the one it has, or the next number of `word`."""
-        if key in self.tags:
-            return self
-        number = self.used.get(word, 0) + 1
-        return TagTable({**self.tags, key: f"[{word}-{number}]"}, {**self.used, word: number})
-
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
@@ -51,19 +49,64 @@ def redact(text: str, known: KnownNames, tags: TagTable | None = None) -> Redact
     report to keep tags stable across its fields.
     """
     table = (tags or TagTable()).reserve(text)
-    assigned = dict(table.tags)
-    used = dict(table.used)
+    spans = detect(text, known)
+    for _ in range(_ROUNDS):
+        if not spans:
+            break
+        text, table, places = _replace(text, spans, known, table)
+        spans = _detect_near(
+            text, places, known
+        )  # a tag is a new neighbour: what it cut off may stand free now
+    return Redaction(text, table)
+
+
+def _replace(
+    text: str, spans: tuple[Span, ...], known: KnownNames, table: TagTable
+) -> tuple[str, TagTable, list[int]]:
+    """The text with each span replaced by its tag, the table with new tags, and where the tags stand."""
+    assigned, used = dict(table.tags), dict(table.used)
     parts: list[str] = []
-    cursor = 0
-    for span in detect(text, known):
+    places: list[int] = []
+    cursor = length = 0
+    for span in spans:
         tag = assigned.get(span.key)
         if tag is None:
             word = _word(span, known)
             used[word] = used.get(word, 0) + 1
             tag = assigned[span.key] = f"[{word}-{used[word]}]"
         parts += [text[cursor : span.start], tag]
+        length += span.start - cursor
+        places.append(length)
+        length += len(tag)
         cursor = span.end
-    return Redaction("".join([*parts, text[cursor:]]), TagTable(assigned, used))
+    return "".join([*parts, text[cursor:]]), TagTable(assigned, used), places
+
+
+def _detect_near(text: str, places: list[int], known: KnownNames) -> tuple[Span, ...]:
+    """What the detectors see in the lines around the given places."""
+    pieces: list[tuple[int, int]] = []
+    for place in places:
+        if pieces and place < pieces[-1][1]:
+            continue
+        start = text.rfind("\n", 0, max(text.rfind("\n", 0, place), 0)) + 1
+        end = text.find("\n", text.find("\n", place) + 1) if text.find("\n", place) >= 0 else -1
+        end = len(text) if end < 0 else end
+        if pieces and start <= pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0], end)
+        else:
+            pieces.append((start, end))
+    offsets: list[int] = []
+    length = 0
+    for start, end in pieces:
+        offsets.append(length)
+        length += end - start + len(_BREAK)
+    found = []
+    for span in detect(_BREAK.join(text[start:end] for start, end in pieces), known):
+        index = bisect_right(offsets, span.start) - 1
+        shift = pieces[index][0] - offsets[index]
+        if span.end + shift <= pieces[index][1]:
+            found.append(replace(span, start=span.start + shift, end=span.end + shift))
+    return tuple(found)
 
 
 def _word(span: Span, known: KnownNames) -> str:

@@ -26,19 +26,24 @@ class Span:
 
 
 def merge(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Disjoint spans in text order; where some overlap, their union with the longest one's identity.
+    """Disjoint spans in text order; where some overlap, their union with one's identity.
 
-    Replacing overlapping spans one by one leaves tails of identifiers behind; a union can't.
+    The identity is a secret's, else the longest one's. Replacing overlapping spans one by one leaves tails of
+    identifiers behind; a union can't.
     """
     merged: list[Span] = []
-    length = 0
+    weight = (False, 0)
     for span in sorted(spans, key=lambda item: (item.start, -item.end)):
         if merged and span.start < merged[-1].end:
             last = merged[-1]
-            best = span if span.end - span.start > length else last
-            length = max(length, span.end - span.start)
+            best = span if _weight(span) > weight else last
+            weight = max(weight, _weight(span))
             merged[-1] = replace(best, start=last.start, end=max(last.end, span.end))
         else:
             merged.append(span)
-            length = span.end - span.start
+            weight = _weight(span)
     return tuple(merged)
+
+
+def _weight(span: Span) -> tuple[bool, int]:
+    return span.kind == "secret", span.end - span.start
