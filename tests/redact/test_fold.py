@@ -19,7 +19,7 @@ TEXTS = st.text(
         st.sampled_from(
             "\u05d3\u05b8\u05e0\u05d4\u0645\u064f\u738b\uae40\ud55c\U0001d7d7\U0001f600\u0935\u093e"
         ),
-        st.characters(exclude_categories=("Cs",)),
+        st.characters(exclude_categories=["Cs"]),
     ),
     max_size=60,
 )

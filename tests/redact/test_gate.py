@@ -1,4 +1,4 @@
-"""The gate: only what is added, by both paths, allowed values by exact value, and refusal whenever in doubt."""
+"""The gate: only what is added, by both paths, allowed values by exact value, refusal whenever in doubt."""
 
 from __future__ import annotations
 

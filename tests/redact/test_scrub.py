@@ -15,12 +15,13 @@ from muniment.redact.rules import KnownNames, detect
 from muniment.redact.scrub import redact
 from muniment.redact.spans import Span, merge
 
-KNOWN = KnownNames.parse("Rina\towner\nOmer\nWill\nרינה\n")
+KNOWN = KnownNames.parse("Rina\towner\nOmer\nWill\nרינה\n")  # noqa: RUF001 - Hebrew on purpose
 PIECES = st.sampled_from(
     [
-        "Rina", "Omer", "Will", "רינה", "ל", "+972522345678", "052-2345678", "a@example.com", "[phone-1]", "[owner-3]",
-        "972522345678@s.whatsapp.net", " ", "\n", "-", "(", ")", "@", "+", ".", "1", "42", "2024-01-01", "&#64;", "%2B",
-        "x", "\u200b", "[", "]", "ext. 5", "name", "phone: ", "\\",
+        "Rina", "Omer", "Will", "רינה", "ל", "+972522345678", "052-2345678", "a@example.com", "[phone-1]",
+        "[owner-3]", "972522345678@s.whatsapp.net", " ", "\n", "-", "(", ")", "@", "+", ".", "1",
+        "42", "2024-01-01",
+        "&#64;", "%2B", "x", "\u200b", "[", "]", "ext. 5", "name", "phone: ", "\\",
     ]
 )  # fmt: skip
 
@@ -76,8 +77,12 @@ def test_merge__overlaps_become_one_union_with_the_longest_identity() -> None:
 
 
 FLOODS = [
-    "0", "@", ".", "a.", "a@", "a@b.", " ", "+", "(", "1 ", "052-", "+1", "<!--", "*", "_", "<b>", "\n> ", "&#48;", "%30", "\\",
-    "\\u0030", "=40", "eyJ", "eyJ.", "sk-proj-", "://a:", "[", "[phone-1]", "Rina ", "רינה", "a\u200b", "aе", "phone: ", "972", "MDUy", "a ",
+    "0", "@", ".", "a.", "a@", "a@b.", " ", "+", "(", "1 ", "052-", "+1", "<!--", "*", "_", "<b>",
+    "\n> ", "&#48;",
+    "%30", "\\",
+    "\\u0030", "=40", "eyJ", "eyJ.", "sk-proj-", "://a:", "[", "[phone-1]", "Rina ", "רינה",
+    "a\u200b", "a\u0435",
+    "phone: ", "972", "MDUy", "a ",
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from muniment.errors import CheckFailed, Problem
 from muniment.redact.added import added_spans, line_starts
@@ -21,7 +22,9 @@ from muniment.redact.loose import Loose
 from muniment.redact.rules import KnownNames, detect, mask
 from muniment.redact.scrub import redact
 from muniment.redact.spans import Span, merge
-from muniment.workspace import Workspace
+
+if TYPE_CHECKING:  # a workspace brings the git library, which judging a text doesn't need
+    from muniment.workspace import Workspace
 
 _UNSHOWN = "(a path that the gate may not print)"
 DEFAULT_SECONDS = 120.0

@@ -7,6 +7,7 @@ import click
 from muniment.cli.options import Invocation, json_option, pass_invocation
 from muniment.cli.output import emit, emit_json, safe, say
 from muniment.errors import MunimentError, UsageProblem
+from muniment.redact.batch import load_names
 from muniment.redact.gate import Gate, GateProblem, gate_for
 from muniment.redact.names import KnownNames
 
@@ -32,11 +33,11 @@ def gate(  # noqa: PLR0917 - click passes one argument an option
 
     Exit code 1 when something is refused. Files are judged whole; commits by what they add.
     """
-    from muniment.redact import gate_service as service  # noqa: PLC0415 - help needs none of it
+    from muniment.redact import gate_files as service  # noqa: PLC0415 - help needs none of it
 
     if bool(paths) == bool(revisions):
         raise UsageProblem("Give either files or --range A..B.", "For example: muniment gate docs/ notes.md")
-    names = service.load_names(known)
+    names = load_names(known)
     if revisions:
         found = service.gate_range(invocation.workspace, revisions, names)
     else:

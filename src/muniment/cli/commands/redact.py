@@ -22,7 +22,7 @@ def redact(file: str, known: str | None, batch: bool, as_json: bool) -> None:
 
     Reads FILE or standard input and prints the redacted text; redacting it again changes nothing.
     """
-    from muniment.redact import gate_service as service  # noqa: PLC0415 - help needs none of it
+    from muniment.redact import batch as service  # noqa: PLC0415 - help needs none of it
 
     if batch:
         lines = sys.stdin.buffer if file == "-" else read_input(file).splitlines()
