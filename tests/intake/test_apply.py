@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.support.cli import Result, muniment
 from tests.support.repo import Repo
-from tests.support.triage import NAME, REPORT, TRIAGE, Told, decide, intake
+from tests.support.triage import NAME, REPORT, TRIAGE, Told, approve_all, decide, intake
 
 LEDGER = "docs/reviews/ledger.json"
 
@@ -394,3 +395,113 @@ def test_alias_row__is_stale_once_the_canonical_subject_was_decided_anew(team: R
     refused = preview(team, "--batch", "2026-03-03")
     assert refused.code == 1
     assert "have changed" in refused.json["error"]["problems"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    "target", [TRIAGE, REPORT.replace(".json", ".md"), "docs/plans/feedback-sweep-plan.md"]
+)
+def test_attach__to_a_record_of_muniments_refuses_the_row(team: Repo, target: str) -> None:
+    team.write("docs/plans/feedback-sweep-plan.md", "# Plan\n")
+    team.commit("Plan", "docs/plans")
+    intake(team, [Told("one", "attach", target)])
+    decide(team, ["1"])
+    found = preview(team)
+    assert found.code == 1
+    assert "kept by Muniment" in found.json["error"]["problems"][0]["message"]
+
+
+def test_lines_that_count_as_none__are_said(team: Repo) -> None:
+    intake(team, [Told("one"), Told("two")])
+    decide(team, ["1", "2"])
+    text = team.read(TRIAGE).decode()
+    team.write(TRIAGE, text.replace("- decision: approve", "- decision: aprove", 1))
+    shown = preview(team).ok().json
+    assert [row["row"] for row in shown["rows"]] == ["2"]
+    assert "approve" in shown["problems"][0]["message"]
+
+
+def test_many_rows__are_too_many_for_one_application(team: Repo) -> None:
+    intake(team, [Told(f"number-{number}") for number in range(520)])
+    approve_all(team)
+    before = picture(team)
+    found = preview(team)
+    assert found.code == 3
+    assert found.json["error"]["code"] == "batch-too-large"
+    assert picture(team) == before
+
+
+def test_roadmap__an_attached_story_leaves_the_roadmap_readable(team: Repo) -> None:
+    road = "# Roadmap\n\n## M1 One\n\n### M1.1 join\n\n- status: done\n- depends on: none\n\nJoin.\n"
+    team.write("docs/goals/shared/roadmap.md", road)
+    team.commit("Roadmap")
+    assert muniment("roadmap", "check", cwd=team.path).code == 0
+    intake(team, [Told("one", "attach", "docs/goals/shared/roadmap.md:5")])
+    decide(team, ["1"])
+    confirm(team, token(team)).ok()
+    result = muniment("roadmap", "check", cwd=team.path)
+    assert result.code == 0, result.out + result.err
+
+
+def test_unborn_branch__gets_its_first_commit(make_repo: Callable[[str], Repo]) -> None:
+    repo = make_repo("unborn")
+    intake(repo, [Told("one")])
+    decide(repo, ["1"])
+    confirm(repo, token(repo)).ok()
+    assert repo.git("rev-list", "--count", "HEAD") == "1"
+    assert muniment("undo", "--yes", cwd=repo.path).code == 0
+    assert not (repo.path / "docs/bugs/one.md").exists()
+
+
+def _detach(repo: Repo) -> None:
+    repo.git("switch", "-q", "--detach")
+
+
+def _merge(repo: Repo) -> None:
+    repo.git("switch", "-q", "-c", "side")
+    repo.write("README.md", "# Side\n")
+    repo.commit("Side", "README.md")
+    repo.git("switch", "-q", "main")
+    repo.write("README.md", "# Main\n")
+    repo.commit("Main", "README.md")
+    repo.git("merge", "-q", "side", check=False)
+
+
+def _rejecting_hook(repo: Repo) -> None:
+    hook = repo.path / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+
+
+@pytest.mark.parametrize("hinder", [_detach, _merge, _rejecting_hook])
+def test_git_in_no_state_to_commit__refuses_and_changes_nothing(team: Repo, hinder: object) -> None:
+    assert callable(hinder)
+    hinder(team)
+    intake(team, [Told("one"), Told("two", "attach", "docs/bugs/lists.md")])
+    decide(team, ["1", "2"])
+    word = token(team)
+    before = picture(team)
+    assert confirm(team, word).code == 3
+    assert picture(team) == before
+
+
+def test_sha256_repository(tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "sha256", "--object-format=sha256")
+    repo.write("docs/bugs/lists.md", "# Lists\n")
+    repo.commit("Start")
+    intake(repo, [Told("one"), Told("two", "attach", "docs/bugs/lists.md")])
+    decide(repo, ["1", "2"])
+    assert len(confirm(repo, token(repo)).ok().json["commit"]) == 64
+    muniment("undo", "--yes", cwd=repo.path).ok()
+    assert repo.read("docs/bugs/lists.md") == b"# Lists\n"
+
+
+def test_submodule_target__refuses_the_row(team: Repo, tmp_path: Path) -> None:
+    inner = Repo.init(tmp_path / "inner")
+    inner.write("x.md", "# X\n")
+    inner.commit("Start")
+    team.git("submodule", "add", "-q", str(inner.path), "docs/inner")
+    team.commit("Submodule")
+    intake(team, [Told("one", "attach", "docs/inner/x.md")])
+    decide(team, ["1"])
+    assert preview(team).code == 1

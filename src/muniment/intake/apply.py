@@ -62,7 +62,7 @@ def preview(
     options = {
         "batch": plan.batch,
         "entry": plan.entry,
-        "include_dirty": "\n".join(dirty),
+        "include_dirty": json.dumps(dirty),
         "applied": json.dumps([asdict(row) for row in plan.rows]),
         "refused": json.dumps([asdict(row) for row in plan.refused]),
     }
@@ -91,7 +91,7 @@ def confirm(ws: Workspace, word: str, *, terminal: bool) -> Done:
 
 def _act(ws: Workspace, door: publish.Door, token: Token) -> str:
     options = token.options
-    dirty = frozenset(path for path in options["include_dirty"].split("\n") if path)
+    dirty = frozenset(json.loads(options["include_dirty"]))
     try:
         plan = derive(
             ws, options["batch"], at=rfc3339(token.at), terminal=token.terminal, include_dirty=dirty
@@ -108,6 +108,7 @@ def _act(ws: Workspace, door: publish.Door, token: Token) -> str:
         operation=token.operation,
         include_dirty=dirty,
         may_be_dirty=plan.may_be_dirty,
+        seen=plan.seen,
     )
     return published.commit or "nothing"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from muniment import approval, authority, targets
 from muniment.approval import Proposal
 from muniment.authority import Standing
-from muniment.errors import CheckFailed, Problem
+from muniment.errors import CheckFailed, Problem, Refused
 from muniment.files import FileChange, read_bytes
 from muniment.intake import effects, landed, situation
 from muniment.intake.desk import Change, Desk, RowRefused
@@ -21,6 +21,7 @@ from muniment.intake.evidence import finding_drafts
 from muniment.intake.rows import Action, Decision, Row, verified_by_decision
 from muniment.intake.situation import Situation
 from muniment.ledger import store
+from muniment.ledger.canonical import NotCanonical
 from muniment.ledger.store import Appended, Draft, Ledger
 from muniment.workspace import Workspace
 
@@ -61,6 +62,8 @@ class Plan:
         entry: The id of the ledger's `applied` entry.
         needs_terminal: Whether a row counts only because a person confirms it at a terminal.
         may_be_dirty: Targets whose uncommitted content was itself read into the plan.
+        seen: Path → the bytes that the plan was made from; a file that differs when it is written is refused.
+        ignored: What is wrong in the triage file and counts as no decision.
         proposal: What a token binds.
     """
 
@@ -73,6 +76,8 @@ class Plan:
     entry: str
     needs_terminal: bool
     may_be_dirty: frozenset[str]
+    seen: Mapping[str, bytes | None]
+    ignored: tuple[Problem, ...]
     proposal: Proposal
 
 
@@ -96,10 +101,10 @@ def derive(ws: Workspace, name: str | None, *, at: str, terminal: bool, include_
     desk, applied, more = _effects(decided, Desk(here.reader.load), here.context())
     refused = (*refused, *more)
     if not applied:
-        raise _nothing(here.batch, refused)
+        raise _nothing(here, refused)
     recorded = _record(here, applied, desk, at)
     changes = _changes(here, desk, recorded)
-    may_be_dirty = frozenset({here.loaded.path, here.ledger.path})
+    may_be_dirty, seen = frozenset({here.loaded.path, here.ledger.path}), here.seen()
     targets.require_clean(ws, [change.path for change in changes], {*include_dirty, *may_be_dirty})
     return Plan(
         batch=here.batch,
@@ -111,6 +116,8 @@ def derive(ws: Workspace, name: str | None, *, at: str, terminal: bool, include_
         entry=recorded.entries[-1].id,
         needs_terminal=confirming,
         may_be_dirty=may_be_dirty,
+        seen={change.path: seen.get(change.path, change.data) for change in changes},
+        ignored=here.loaded.problems,
         proposal=_proposal(here, applied, refused, changes),
     )
 
@@ -228,7 +235,14 @@ def _record(here: Situation, applied: Sequence[Applied], desk: Desk, at: str) ->
         ],
     }
     op = f"applied:{here.batch}#{approval.digest_of(data)[:16]}"
-    return store.append(here.ws, appended.ledger, [Draft("applied", data, op=op, at=at)])
+    try:
+        return store.append(here.ws, appended.ledger, [Draft("applied", data, op=op, at=at)])
+    except NotCanonical as error:
+        raise Refused(
+            f"Batch {here.batch} is too large for one application: {error.message} Nothing was written.",
+            "Approve and apply fewer rows at a time.",
+            code="batch-too-large",
+        ) from error
 
 
 def _blob(ws: Workspace, path: str, data: bytes | None) -> str | None:
@@ -276,9 +290,8 @@ def _shown(one: Applied) -> AppliedRow:
 def _proposal(
     here: Situation, applied: Sequence[Applied], refused: Sequence[RefusedRow], changes: Sequence[FileChange]
 ) -> Proposal:
-    read = {**here.reader.found, here.loaded.path: here.loaded.data, here.ledger.path: here.ledger.data}
     parts = landed.common_parts(here.ws, here.rules)
-    parts |= {f"file {path}": approval.file_part(data) for path, data in read.items()}
+    parts |= {f"file {path}": approval.file_part(data) for path, data in here.seen().items()}
     for one in applied:
         drafts = [[draft.kind, draft.op, dict(draft.data), sorted(draft.basis or ())] for draft in one.drafts]
         parts[f"row {one.row.row}"] = approval.digest_of([one.row.digest, sorted(one.row.basis), drafts])
@@ -287,17 +300,19 @@ def _proposal(
     return Proposal("apply", here.batch, parts)
 
 
-def _nothing(batch: str, refused: Sequence[RefusedRow]) -> CheckFailed:
+def _nothing(here: Situation, refused: Sequence[RefusedRow]) -> CheckFailed:
+    said = here.loaded.problems
     if not refused:
         return CheckFailed(
-            f"No row of batch {batch} is approved and waiting to be applied.",
+            f"No row of batch {here.batch} is approved and waiting to be applied.",
             "Decide first: muniment triage, or muniment triage approve ROW",
             code="nothing-approved",
+            problems=said,
         )
-    problems = tuple(Problem(f"row {one.row}", 0, "refused", one.reason, one.hint) for one in refused)
+    problems = (Problem(f"row {one.row}", 0, "refused", one.reason, one.hint) for one in refused)
     return CheckFailed(
-        f"No row of batch {batch} can be applied: {len(refused)} decided, none counts.",
+        f"No row of batch {here.batch} can be applied: {len(refused)} decided, none counts.",
         refused[0].hint or "See `muniment triage show`.",
         code="all-refused",
-        problems=problems,
+        problems=(*problems, *said),
     )

@@ -169,6 +169,8 @@ def _canonical(row: Row, decision: Decision, context: Context) -> str:
 def _attach(row: Row, decision: Decision, desk: Desk, context: Context) -> list[Draft]:
     """Append the evidence under `Evidence from review` of the target document."""
     path, _ = _target(decision)
+    if _is_record(path, context.config):
+        raise RowRefused(f"{path} is kept by Muniment.", "Choose a document of yours as the target.")
     text = _read_text(desk, path)
     block = wording.evidence_blocks(context.evidence[row.row], path)
     try:
@@ -275,6 +277,12 @@ def _target(decision: Decision) -> tuple[str, int]:
             f"{decision.action.value} needs a target.", "Give one: muniment triage override ROW --target PATH"
         )
     return path, line
+
+
+def _is_record(path: str, config: Config) -> bool:
+    """Whether a file is a record, or a view of records, that nothing is attached to."""
+    kept = {config.plan_path, config.sweep_state_path}
+    return path in kept or path.startswith((f"{config.reviews_path}/", ".muniment/"))
 
 
 def _split(target: str) -> tuple[str, int]:

@@ -80,6 +80,11 @@ class Situation:
         """The batch's id."""
         return self.loaded.batch.batch
 
+    def seen(self) -> Mapping[str, bytes | None]:
+        """Everything read so far: path → the bytes, None for an absent file."""
+        own = {self.loaded.path: self.loaded.data, self.ledger.path: self.ledger.data}
+        return {**self.reader.found, **own}
+
     def context(self) -> Context:
         """What the effects depend on besides rows and documents."""
         rounds: dict[str, int] = {}
@@ -135,4 +140,4 @@ def _report(ws: Workspace, reader: Reader, path: str) -> Report | None:
         data = reader.load(path)
     except RowRefused:
         return None
-    return None if data is None else parse_report(data, path, ws.config.target_layers)[0]
+    return None if data is None else parse_report(data, path, None)[0]

@@ -63,13 +63,20 @@ def _show(found: Previewed, *, as_json: bool) -> None:
     plan = found.plan
     if as_json:
         rows = [previews.row_json(row) for row in plan.rows]
-        body = {"batch": plan.batch, "rows": rows, "refused": [_refused_json(row) for row in plan.refused]}
+        body = {
+            "batch": plan.batch,
+            "rows": rows,
+            "refused": [_refused_json(row) for row in plan.refused],
+            "problems": [output.problem_json(problem) for problem in plan.ignored],
+        }
         output.emit_json(previews.document(found.token, plan.log, body))
         return
     lines = [f"Batch {output.style(output.safe(plan.batch), 'strong')}:"]
     lines += [previews.row_line(row) for row in plan.rows]
     lines += [_refused_line(row) for row in plan.refused]
     output.emit([*lines, *previews.change_lines(plan.log, plan.before, plan.changes)])
+    for line in output.problem_lines(plan.ignored):
+        output.say(line)
     previews.say_token(found.token, "apply")
 
 

@@ -1,0 +1,136 @@
+"""The inverse three-way patch of what an act did to documents, or the places where it can't be made (G14).
+
+An act (an `applied` or an `undo` entry) lists each document with its blob before and after. The inverse
+merges by lines: base is the text after the act, ours is what stands there now, theirs the text before.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+
+from muniment import targets, threeway
+from muniment.errors import MunimentError, Problem, Refused
+from muniment.files import read_bytes
+from muniment.git.repo import Oid
+from muniment.intake.desk import Change
+from muniment.ledger.entries import Entry
+from muniment.workspace import Workspace
+
+
+def documents(
+    ws: Workspace, target: Entry
+) -> tuple[dict[str, bytes | None], dict[str, bytes | None], list[Change]]:
+    """Each document as it is now and as it will be, and what is done to it; or `Refused` with the hunks."""
+    before: dict[str, bytes | None] = {}
+    after: dict[str, bytes | None] = {}
+    log: list[Change] = []
+    problems: list[Problem] = []
+    for path, old, new in _recorded(target):
+        targets.require_plain(ws, (path,))
+        place = ws.path(path)
+        now_there = read_bytes(place) if place.exists() else None
+        before[path] = now_there
+        merged = _inverse(ws, path, old, new, now_there)
+        if isinstance(merged, list):
+            problems += merged
+        elif merged.data != now_there:
+            after[path] = merged.data
+            log.append(Change(path, _what(now_there, merged.data)))
+    if problems:
+        raise Refused(
+            f"Later edits overlap with what would be undone: {problems[0]} Nothing was written.",
+            "Edit these places by hand, or undo the later batch first.",
+            code="overlap",
+            problems=tuple(problems),
+        )
+    return before, after, log
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    data: bytes | None
+
+
+def _inverse(
+    ws: Workspace, path: str, old: Oid | None, new: Oid | None, present: bytes | None
+) -> _Result | list[Problem]:
+    """The document with the batch's change taken out, or the places where that can't be done."""
+    try:
+        base, back = _as_here(ws, path, new, present), _as_here(ws, path, old, present)
+    except MunimentError as error:
+        return [_overlap(path, 0, f"The text before the batch isn't in this clone: {error}")]
+    if present == base or (present == back and present is not None):
+        return _Result(back)
+    if present is None:
+        return _gone(ws, path, back)
+    if base is None:
+        return [_overlap(path, 1, "The batch's undo removed it, and a file of that name was made since.")]
+    return _merged(path, base, present, back)
+
+
+def _merged(path: str, base: bytes, present: bytes, back: bytes | None) -> _Result | list[Problem]:
+    """The three-way patch of a document that was edited since, or its overlaps."""
+    if back is None:
+        edits = threeway.edits(threeway.split(base), threeway.split(present))
+        lines = [edit.start + 1 for edit in edits]
+        return [_overlap(path, line, "It was edited after the batch created it.") for line in lines]
+    merged = threeway.merge(base, present, back)
+    if merged.data is not None:
+        return _Result(merged.data)
+    return [
+        _overlap(path, hunk.first, f"Lines {hunk.first}-{hunk.last} were edited after the batch.")
+        for hunk in merged.hunks
+    ]
+
+
+def _as_here(ws: Workspace, path: str, blob: Oid | None, present: bytes | None) -> bytes | None:
+    """A blob's bytes with the line endings that the file has here, whatever a checkout would give it now."""
+    if blob is None:
+        return None
+    data = ws.repo.blob(blob)
+    converted = present is None or (b"\r\n" in data) != (b"\r\n" in present)
+    return ws.repo.smudge(path, blob) if converted else data
+
+
+def _gone(ws: Workspace, path: str, back: bytes | None) -> _Result | list[Problem]:
+    """A document that the batch touched is not there any more: moved, or deleted."""
+    head = ws.repo.head().commit
+    name = posixpath.basename(path)
+    root = ws.config.docs_root
+    twins = (
+        []
+        if head is None
+        else [entry.path for entry in ws.repo.entries(head, root) if posixpath.basename(entry.path) == name]
+    )
+    if twins:
+        return [_overlap(path, 0, f"It was moved after the batch, it seems to {twins[0]}.")]
+    if back is None:
+        return _Result(None)  # created by the batch and deleted since: what undo would do is done
+    return [_overlap(path, 0, "It was deleted after the batch.")]
+
+
+def _overlap(path: str, line: int, message: str) -> Problem:
+    return Problem(path, line, "undo-overlap", message)
+
+
+def _what(now_there: bytes | None, then: bytes | None) -> str:
+    if then is None:
+        return "deleted, as the batch created it"
+    if now_there is None:
+        return "created again"
+    return "what the batch changed is taken back"
+
+
+def _recorded(target: Entry) -> list[tuple[str, Oid | None, Oid | None]]:
+    """The (path, old blob, new blob) of each document that an act changed; raises `Refused` when damaged."""
+    found = []
+    listed = target.data.get("changes", [])
+    for change in listed if isinstance(listed, list) else [None]:
+        if not isinstance(change, dict) or not isinstance(change.get("path"), str):
+            raise Refused(f"The {target.kind} {target.id.short} doesn't say what it changed.")
+        sides = (change.get("old"), change.get("new"))
+        if not all(side is None or isinstance(side, str) for side in sides):
+            raise Refused(f"The {target.kind} {target.id.short} doesn't say what it changed.")
+        found.append((change["path"], *(None if side is None else Oid(side) for side in sides)))
+    return found
