@@ -215,11 +215,13 @@ def test_ssh_arguments__no_part_can_be_an_option() -> None:
     assert "BatchMode=yes" in arguments
 
 
-def fake_ssh(folder: Path, body: str = 'for last; do :; done\nexec sh -c "$last"\n') -> dict[str, str]:
+def fake_ssh(
+    folder: Path, body: str = 'for last; do :; done\nexec sh -c "$last"\n', name: str = "ssh"
+) -> dict[str, str]:
     """A program `ssh` that runs the remote command here, in `folder` as the other machine's home."""
     tools = folder / "tools"
     tools.mkdir()
-    program = tools / "ssh"
+    program = tools / name
     program.write_text(f'#!/bin/sh\ncd "{folder}"\nHOME="{folder}"\n{body}')
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     return {"PATH": f"{tools}:{os.environ['PATH']}", "HOME": str(folder)}
@@ -256,6 +258,24 @@ def test_find__ssh_that_fails_is_said(tmp_path: Path, body: str, word: str) -> N
 def test_find__no_ssh_program(tmp_path: Path) -> None:
     (found,) = find("host:reviews", tmp_path, {"PATH": str(tmp_path)})
     assert (found.unavailable, "can't be run" in found.reason) == (True, True)
+
+
+def test_find__over_rsync(tmp_path: Path) -> None:
+    made = write(tmp_path / "reviews", [finding("a")])
+    body = f'for last; do :; done\nprintf "%s\\n" "$@" > asked\nmkdir -p "$last/x"\ncp "{made}" "$last/x/"\n'
+    found = list(find("rsync://host/mod/reviews", tmp_path, fake_ssh(tmp_path, body, "rsync")))
+    assert [(one.origin, one.data) for one in found] == [
+        ("rsync://host/mod/reviews/x/report.json", made.read_bytes())
+    ]
+    asked = (tmp_path / "asked").read_text().split("\n")
+    assert asked[asked.index("--") + 1] == "rsync://host/mod/reviews/"
+    assert "--exclude=*" in asked
+
+
+@pytest.mark.parametrize("place", ["rsync://-x/mod", "ftp://host/x", "ssh://host", "rsync://host//x"])
+def test_find__addresses_of_other_kinds_are_said(tmp_path: Path, place: str) -> None:
+    (found,) = find(place, tmp_path, {"PATH": str(tmp_path)})
+    assert (found.data, "no address" in found.reason) == (None, True)
 
 
 # --- copies

@@ -1,4 +1,4 @@
-"""Where reports come from: files, folders, and folders on another machine over ssh (C7).
+"""Where reports come from: files, folders, and folders on another machine over ssh or rsync (C7).
 
 Only files named `report.json` leave a bot's machine; what lies beside them (ids, tables of tags) stays.
 Nothing is followed through a symbolic link inside a searched folder, and what is left out is said.
@@ -13,8 +13,9 @@ import shlex
 import stat
 import subprocess
 import tarfile
+import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from muniment.errors import MunimentError, Unavailable, UsageProblem
@@ -22,7 +23,8 @@ from muniment.files import read_bytes
 from muniment.findings import MAX_REPORT_BYTES
 
 NAME = "report.json"
-SSH_SECONDS = 120
+SECONDS = 120
+"""How long another machine may take to hand its reports over, in seconds."""
 MAX_FETCHED = 256 * 1024 * 1024
 """Most bytes taken from another machine in one go."""
 MAX_FOUND = 10_000
@@ -31,6 +33,8 @@ MAX_FOUND = 10_000
 _WORD = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 _HOST = rf"(?:{_WORD}|\[[0-9A-Fa-f:.]+\])"
 _URL = re.compile(rf"ssh://(?:({_WORD})@)?({_HOST})(?::([0-9]{{1,5}}))?(/.*)\Z")
+_RSYNC = re.compile(rf"rsync://(?:{_WORD}@)?{_HOST}(?::[0-9]{{1,5}})?/[^/].*\Z")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _SCP = re.compile(rf"(?:({_WORD})@)?({_HOST}):(?!//)(.+)\Z")
 
 
@@ -67,7 +71,10 @@ class Remote:
 
 
 def find(place: str, base: Path, environ: Mapping[str, str]) -> Iterator[Found]:
-    """Every report at a place: a file, a folder, `ssh://[user@]host[:port]/path` or `[user@]host:path`.
+    """Every report at a place: a file, a folder, or one on another machine.
+
+    Other machines are written `[user@]host:path`, `ssh://[user@]host[:port]/path`, or, for a daemon,
+    `rsync://[user@]host[:port]/module/path`.
 
     Args:
         place: As given on the command line or under a bot's `from`.
@@ -78,8 +85,11 @@ def find(place: str, base: Path, environ: Mapping[str, str]) -> Iterator[Found]:
     remote = None if os.path.lexists(local) else parse_remote(place)
     if isinstance(remote, Remote):
         yield from _find_remote(remote, environ)
-    elif place.startswith("ssh://"):
-        yield Found(place, None, "It is no address of the form ssh://[user@]host[:port]/path.")
+    elif _RSYNC.match(place) and not os.path.lexists(local):
+        yield from _find_rsync(place, environ)
+    elif _SCHEME.match(place) and not os.path.lexists(local):
+        said = "It is no address of the form ssh://[user@]host[:port]/path or rsync://host/module/path."
+        yield Found(place, None, said)
     elif local.is_dir():
         yield from _find_folder(local, place)
     else:
@@ -178,33 +188,50 @@ def remote_command(path: str) -> str:
 
 def _fetch(remote: Remote, environ: Mapping[str, str]) -> bytes:
     """The tar archives that the other machine packed; raises `Unavailable`."""
-    try:
-        with subprocess.Popen(
-            ssh_arguments(remote),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=dict(environ),
-        ) as process:
-            return _drain(process, remote)
-    except OSError as error:
-        raise Unavailable(f"ssh can't be run: {_words(error)}.") from error
-
-
-def _drain(process: subprocess.Popen[bytes], remote: Remote) -> bytes:
-    try:
-        data, errors = process.communicate(timeout=SSH_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        process.kill()
-        process.communicate()
-        raise Unavailable(f"{remote.host} did not answer within {SSH_SECONDS} seconds.") from error
-    if process.returncode:
-        last = errors.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1][:200]
-        said = f": {last}" if last else ""
-        raise Unavailable(f"ssh to {remote.host} ended with code {process.returncode}{said}.")
+    data = _run(ssh_arguments(remote), f"ssh to {remote.host}", environ)
     if len(data) > MAX_FETCHED:
         raise Unavailable(f"{remote.shown} holds more than {MAX_FETCHED} bytes of reports.")
     return data
+
+
+def _run(arguments: list[str], what: str, environ: Mapping[str, str]) -> bytes:
+    """What a program printed; raises `Unavailable` when it can't be run, fails, or takes too long."""
+    try:
+        done = subprocess.run(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            env=dict(environ),
+            timeout=SECONDS,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Unavailable(f"{what} did not end within {SECONDS} seconds.") from error
+    except OSError as error:
+        raise Unavailable(f"{arguments[0]} can't be run: {_words(error)}.") from error
+    if done.returncode:
+        last = done.stderr.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1][:200]
+        raise Unavailable(f"{what} ended with code {done.returncode}" + (f": {last}" if last else "") + ".")
+    return done.stdout
+
+
+def rsync_arguments(place: str, folder: str) -> list[str]:
+    """The argument list for rsync: reports alone, links left behind, nothing above the size limit."""
+    filters = ["--include=*/", f"--include={NAME}", "--exclude=*", "--prune-empty-dirs", "--no-links"]
+    options = ["-rt", "--contimeout=10", f"--max-size={MAX_REPORT_BYTES}", *filters]
+    return ["rsync", *options, "--", f"{place.rstrip('/')}/", f"{folder}/"]
+
+
+def _find_rsync(place: str, environ: Mapping[str, str]) -> Iterator[Found]:
+    """The reports of an rsync daemon, by way of a private folder that is removed at once."""
+    with tempfile.TemporaryDirectory(prefix="muniment-") as folder:
+        try:
+            _run(rsync_arguments(place, folder), "rsync", environ)
+        except Unavailable as error:
+            yield Found(place, None, error.message, unavailable=True)
+            return
+        for one in list(_find_folder(Path(folder), "")):
+            yield replace(one, origin=f"{place.rstrip('/')}/{one.origin}".rstrip("/"))
 
 
 def _members(archive: bytes, remote: Remote) -> Iterator[Found]:

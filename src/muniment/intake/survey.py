@@ -38,7 +38,7 @@ SHOWN = 6
 """Most related places shown on a row."""
 WEAK_SHOWN = 2
 """Of those, most that are hardly more than shared words."""
-ALIAS_SHARE = 0.30
+ALIAS_SHARE = 0.42
 """Least part of a finding's own weight that another slug's finding must share to be the same problem.
 
 Together with the ranker's own threshold for duplicates; `docs/design/triage.md` says what was measured.
