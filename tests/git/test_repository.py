@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from muniment.errors import Refused, Unavailable, UsageProblem
+from muniment.git.committing import changed_by_user
 from muniment.git.objects import blob_oid
 from muniment.git.program import ProgramRepository
 from muniment.git.repo import (
@@ -570,6 +571,7 @@ def test_reading__writes_nothing(opened: Opener, repo: Repo) -> None:
     list(found.entries(tip(repo)))
     found.diff_paths(None, tip(repo))
     found.is_ancestor(tip(repo), tip(repo))
+    changed_by_user(found)
     assert snapshot(repo) == before
 
 
