@@ -433,3 +433,29 @@ def test_odd_names_are_shown_safely_and_quoted(repo: Repo, name: str) -> None:
         assert {one["rule"] for one in shown["problems"]} == {"doc-link", gate}
         fixes = [one["fix"] for one in shown["problems"] if one["rule"] == gate]
         assert not any("$(touch" in fix and "'" not in fix for fix in fixes)
+
+
+def test_symbolic_links__nothing_behind_one_that_leads_outside_is_read(repo: Repo, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    (outside / "bugs").mkdir(parents=True)
+    (outside / "ledger.json").write_text("{")
+    (outside / "bugs/a.md").write_text(BAD)
+    (repo.path / "docs").mkdir()
+    (repo.path / "docs/reviews").symlink_to(outside)
+    (repo.path / "docs/goals").symlink_to(outside)
+    outcome = check(repo)
+    assert outcome.problems == ()
+    assert {one.rule for one in outcome.unknown} == {"unreadable"}
+    assert "docs/reviews/ledger.json lies behind a symbolic link" in outcome.unknown[0].why
+
+
+def test_a_fifo_or_socket_in_place_of_a_document_blocks_nothing(repo: Repo) -> None:
+    (repo.path / "docs/bugs").mkdir(parents=True)
+    os.mkfifo(repo.path / "docs/bugs/a.md")
+    os.mkfifo(repo.path / ".gitattributes")
+    assert check(repo).problems == ()
+
+
+def test_a_document_longer_than_one_read_is_read_whole(repo: Repo) -> None:
+    repo.write("docs/bugs/a.md", "word " * 300_000 + "\n\n" + BAD)
+    assert places(check(repo)) == [("docs/bugs/a.md", 3, "doc-link")]

@@ -64,8 +64,14 @@ class WorkingTree:
     @cached_property
     def _paths(self) -> Mapping[str, int]:
         found: dict[str, int] = {}
-        for start in (*self.owned.roots, *self.owned.gated_starts):
-            for path, mode in _walk(self.root, start.rstrip("/")):
+        real = self.root.resolve()
+        for start in dict.fromkeys((*self.owned.roots, *self.owned.gated_starts)):
+            place = start.rstrip("/")
+            if not (self.root / place).parent.resolve().is_relative_to(real):
+                why = f"{place} lies behind a symbolic link that leads outside the repository."
+                self.unreadable[place] = (why, f"ls -ld -- {shlex.quote(place.rpartition('/')[0])}")
+                continue
+            for path, mode in self._walk(place):
                 if path not in found and self.owned.kind(path):
                     found[path] = mode
         return dict(sorted(found.items()))
@@ -77,19 +83,45 @@ class WorkingTree:
         return self._read[path]
 
     def _bytes(self, path: str) -> bytes | None:
-        target = self.root / path
+        target = os.path.join(self.root, path)  # noqa: PTH118 - text paths: this runs once per document
         try:
-            info = target.lstat()
-        except OSError:
+            if self._paths.get(path) not in _PLAIN and not stat.S_ISREG(os.lstat(target).st_mode):
+                return None
+            return _read(target)
+        except FileNotFoundError:
             return None
-        if not stat.S_ISREG(info.st_mode):
-            return None
-        try:
-            return target.read_bytes() if info.st_size < _SMALL else read_bytes(target, limit=MAX_BYTES)
         except (OSError, MunimentError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
             self.unreadable[path] = (f"{path} can't be read: {why}.", f"ls -l -- {shlex.quote(path)}")
             return None
+
+    def _walk(self, start: str) -> Iterator[tuple[str, int]]:
+        """Files below a repository-relative path (or that file), links named but not followed."""
+        try:
+            info = os.lstat(os.path.join(self.root, start))  # noqa: PTH118 - as above
+        except OSError:
+            return
+        if not stat.S_ISDIR(info.st_mode):
+            yield start, _mode(info)
+            return
+        folders = [start]
+        while folders:
+            folder = folders.pop()
+            for entry in self._listing(folder):
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name != ".git" and not os.path.lexists(f"{entry.path}/.git"):  # a submodule
+                        folders.append(path)
+                else:
+                    yield path, _mode(entry.stat(follow_symlinks=False))
+
+    def _listing(self, folder: str) -> list[os.DirEntry[str]]:
+        try:
+            return list(os.scandir(os.path.join(self.root, folder)))  # noqa: PTH118 - as above
+        except OSError as error:
+            why = f"The folder {folder} can't be read: {error.strerror}."
+            self.unreadable[folder] = (why, f"ls -ld -- {shlex.quote(folder)}")
+            return []
 
     def exists(self, path: str) -> bool:
         """Whether anything, file or folder, is at `path`."""
@@ -99,38 +131,26 @@ class WorkingTree:
         return known
 
 
+_PLAIN = (0o100644, 0o100755)
 _SMALL = 1024 * 1024
 
 
-def _walk(root: Path, start: str) -> Iterator[tuple[str, int]]:
-    """Files below a repository-relative path (or that file), links named but not followed."""
-    top = os.path.join(root, start)  # noqa: PTH118 - text paths: this runs once per document
+def _read(target: str) -> bytes:
+    """A plain file's bytes: in one call when it is small, else with the limit of `files.read_bytes`."""
+    descriptor = os.open(target, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
-        info = os.lstat(top)
-    except OSError:
-        return
-    if not stat.S_ISDIR(info.st_mode):
-        yield start, _mode(info)
-        return
-    folders = [start]
-    while folders:
-        folder = folders.pop()
-        try:
-            listing = list(os.scandir(os.path.join(root, folder)))  # noqa: PTH118 - as above
-        except OSError:
-            continue
-        for entry in listing:
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name != ".git" and not os.path.lexists(f"{entry.path}/.git"):  # a submodule
-                    folders.append(path)
-            else:
-                yield path, _mode(entry.stat(follow_symlinks=False))
+        data = os.read(descriptor, _SMALL)
+    finally:
+        os.close(descriptor)
+    return data if len(data) < _SMALL else read_bytes(Path(target), limit=MAX_BYTES)
 
 
 def _mode(info: os.stat_result) -> int:
+    """The git file mode; 0 for what git doesn't store, such as a socket."""
     if stat.S_ISLNK(info.st_mode):
         return LINK_MODE
+    if not stat.S_ISREG(info.st_mode):
+        return 0
     return 0o100755 if info.st_mode & 0o100 else 0o100644
 
 
