@@ -13,7 +13,7 @@ from tests.support.repo import Repo
 X = "bug/code/x"
 
 
-def run(repo: Repo, *arguments: str, stdin: str = "") -> Result:
+def run(repo: Repo, *arguments: str, stdin: str | bytes = "") -> Result:
     return muniment("ledger", *arguments, cwd=repo.path, stdin=stdin)
 
 
@@ -270,3 +270,43 @@ def test_seal__says_what_it_did(repo: Repo) -> None:
     add(repo)
     assert "Sealed 1" in run(repo, "seal", "--over", "0").ok().out
     assert run(repo, "verify", "--json").ok().json["entries"] == 2
+
+
+def test_log__shows_every_kind_in_a_few_words(repo: Repo) -> None:
+    first = finding(X, "r1")
+    done = entry("applied", {"entries": [first["id"]], "batch": "2026-02-01-helper"}, after=[first])
+    undone = entry("undo", {"undoes": done["id"], "reason": "Too early"}, after=[done])
+    strange = entry("hologram", {"x": 1}, after=[undone])
+    repo.write(PATH, file(first, done, undone, strange))
+    shown = run(repo, "log").ok().out.splitlines()
+    assert len(shown) == 4
+    assert any("2026-02-01-helper  1 entry" in line for line in shown)
+    assert any(f"entry {done['id'][:12]}" in line and "Too early" in line for line in shown)
+    assert any("It breaks" in line for line in shown)
+    assert "No entries of kind none" in run(repo, "log", "--kind", "none").ok().err
+
+
+def test_log__says_that_a_readable_ledger_has_problems(repo: Repo) -> None:
+    repo.write(PATH, file(entry("note", {}, after=["a" * 32])))
+    assert "muniment ledger verify" in run(repo, "log").ok().err
+
+
+def test_verify__for_people(repo: Repo) -> None:
+    identity = add(repo)
+    assert "The ledger is whole: 1 entry." in run(repo, "verify").ok().out
+    run(repo, "expunge", identity, "--reason", "asked", "--yes").ok()
+    assert "2 entries, 1 expunged" in run(repo, "verify").ok().out
+    parent = entry("note", {"n": 1}, at="2026-02-02T00:00:00Z")
+    child = entry("note", {"n": 2}, at="2026-02-01T00:00:00Z", after=[parent])
+    repo.write(PATH, file(parent, child))
+    assert "note: " in run(repo, "verify").ok().err
+    unknown = run(repo, "verify", "--against", "nowhere")
+    assert unknown.code == 4
+    assert "settle: git fetch" in unknown.err
+
+
+def test_add__for_people(repo: Repo) -> None:
+    arguments = ("add", "--kind", "note", "--data", '{"text":"Hello"}', "--op", "k")
+    assert "Hello" in run(repo, *arguments).ok().out
+    assert "(recorded already)" in run(repo, *arguments).ok().out
+    assert run(repo, "add", "--kind", "note", "--data", "-", stdin=b"\xff").code == 2

@@ -274,6 +274,24 @@ def test_unknown__an_aliases_strangeness_reaches_its_canonical() -> None:
     assert at(decision(X, "new"), alias(Y, X), entry("hologram", {"subject": Y})).status == "unknown"
 
 
+def test_unknown__an_undo_that_cant_be_understood_reaches_what_it_undoes() -> None:
+    decided = decision(X, "reject")
+    done = applied(decided)
+    strange = entry("undo", {"undoes": done["id"], "only": "half"}, after=[done])
+    found = view(decided, done, strange, decision(Z, "new"))
+    assert found.subject(X).status == "unknown"
+    assert found.subject(Z).status == "new"
+
+
+def test_incomplete__a_tainted_undo_taints_what_it_undoes() -> None:
+    decided = decision(X, "reject")
+    done = applied(decided)
+    gone = entry("undo", {"undoes": done["id"]}, after=[done, "f" * 32])
+    found = view(decided, done, gone, decision(Z, "new"))
+    assert found.subject(Z).status == "new"
+    assert found.subject(X).status == "unknown"
+
+
 def test_unknown__withdrawn_strangeness_is_gone() -> None:
     strange = entry("decision", {"subject": X, "action": "reject", "until": "2027"})
     done = applied(strange)

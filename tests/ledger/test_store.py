@@ -15,6 +15,8 @@ from muniment.ledger.segment import parse_segment, render_segment
 from muniment.ledger.splice import entry_by_id, lines_with, splice
 from muniment.ledger.store import Draft, append, load
 from muniment.ledger.store_write import record
+from muniment.publish_one import Part, Present, replace_part
+from muniment.redact.gate import gate_for
 from muniment.workspace import Workspace, open_workspace
 from tests.support.ledger import PATH, Document, decision, entry, file, finding, identify, spell
 from tests.support.repo import Repo
@@ -292,3 +294,46 @@ def test_splice__is_rendering_the_whole(here: list[str], added: list[str]) -> No
 
 def test_support__identify_is_stable() -> None:
     assert identify(finding(X, "r1")) == finding(X, "r1")["id"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b"[1]", b'{"version":99}', b"\xff\xfe"])
+def test_record__a_damaged_cache_costs_time_only(repo: Repo, ws: Workspace, damage: bytes) -> None:
+    for text in ("one", "two"):
+        record(ws, note(text))
+    (ws.private / "cache" / "ledger-tip.json").write_bytes(damage)
+    record(ws, note("three"))
+    assert len(load(ws).entries) == 3
+    assert load(ws).verdict.ok
+    assert repo.status() == "?? docs/"
+
+
+def test_record__our_own_writes_are_known_as_ours_and_a_persons_are_not(repo: Repo, ws: Workspace) -> None:
+    from muniment import targets  # noqa: PLC0415 - only here
+
+    for text in ("one", "two", "three"):
+        record(ws, note(text))
+    targets.require_clean(ws, [PATH], ())
+    repo.commit("all")
+    record(ws, note("four"))
+    targets.require_clean(ws, [PATH], ())
+    repo.write(PATH, repo.read(PATH) + b"\n")
+    record(ws, note("five"))
+    with pytest.raises(Refused):
+        targets.require_clean(ws, [PATH], ())
+
+
+def test_replace_part__writes_nothing_but_the_cleared_place(repo: Repo, ws: Workspace) -> None:
+    record(ws, note("one"))
+    path = repo.path / PATH
+    old = path.read_bytes()
+    gate = gate_for(ws)
+    part = Part(2, 8, gate.clear(PATH, b"scheme", b"schema"))
+    with pytest.raises(ValueError, match="outside"):
+        replace_part(ws, Present(old, path.stat()), part, b"{ scheme" + old[8:])
+    stat = path.stat()
+    path.write_bytes(old + b"\n")
+    with pytest.raises(Refused, match="someone else"):
+        replace_part(ws, Present(old, stat), part, old[:2] + b"scheme" + old[8:])
+    assert path.read_bytes() == old + b"\n"
+    with pytest.raises(TypeError):
+        replace_part(ws, Present(old, stat), Part(2, 8, b"scheme"), old)  # type: ignore[arg-type]

@@ -197,9 +197,7 @@ def resolve(ws: Workspace, rev: str) -> Oid:
     """The commit that `rev` names; raises `Unavailable` when it names nothing in this clone."""
     commit = ws.repo.resolve(rev)
     if commit is None:
-        raise Unavailable(
-            f"{rev!r} names no commit in this clone.", "Fetch it first, for instance: git fetch origin"
-        )
+        raise Unavailable(f"{rev!r} names no commit in this clone.", "git fetch origin")
     return commit
 
 
