@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from muniment import regions
 from muniment.check.facts import candidates
@@ -129,10 +132,25 @@ def test_links__other_documents_are_not_ours(repo: Repo) -> None:
         ("../../../x", None),
         ("../..", ""),
         ("a%2Fb", "docs/bugs/a/b"),
+        ("../../x", "x"),
+        ("./x/../y.md", "docs/bugs/y.md"),
+        ("../.hidden/x", "docs/.hidden/x"),
+        ("..x/y", "docs/bugs/..x/y"),
+        ("x//y/", "docs/bugs/x/y"),
+        ("x.md?plain=1", "docs/bugs/x.md"),
     ],
 )
 def test_resolve(target: str, place: str | None) -> None:
     assert resolve("docs/bugs/a.md", target) == place
+
+
+@given(st.lists(st.sampled_from(["..", ".", "a", "b.md", ".c", "", "..d", "e f"]), min_size=1, max_size=7))
+def test_resolve__the_quick_way_agrees_with_normalising(parts: list[str]) -> None:
+    target = "/".join(parts)
+    absolute = target.startswith("/")
+    place = posixpath.normpath(posixpath.join("" if absolute else "docs/bugs", target.lstrip("/")))
+    expected = None if place == ".." or place.startswith("../") else "" if place == "." else place
+    assert resolve("docs/bugs/a.md", target) == (expected if target else "")
 
 
 def test_candidates__cost_nothing_without_links() -> None:

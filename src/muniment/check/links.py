@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote
@@ -13,6 +14,8 @@ from muniment.check.paths import Kind
 from muniment.errors import Problem
 from muniment.git.repo import MissingObject, Oid
 
+_PLAIN = re.compile(r"(?:\.\./)*(?!\.)[^/%#?]+(?:/(?!\.)[^/%#?]+)*\Z")
+"""A target of plain names after any number of `../`."""
 MAX_REFS = 100
 """Branches looked at for a target that is absent here; more are said as a note."""
 MAX_HISTORY = 5_000
@@ -39,9 +42,15 @@ def links(context: Context) -> Iterator[Finding]:
 
 def resolve(path: str, target: str) -> str | None:
     """The repository-relative path that a link in `path` leads to; "": the document itself, None: outside."""
-    bare = unquote(target.partition("#")[0].partition("?")[0])
+    bare = target if _PLAIN.match(target) else unquote(target.partition("#")[0].partition("?")[0])
     if not bare:
         return ""
+    if _PLAIN.match(bare):  # nearly every link, and a document may have thousands
+        up = bare.count("../")
+        folders = path.split("/")[:-1]
+        if up > len(folders):
+            return None
+        return "/".join((*folders[: len(folders) - up], bare[3 * up :]))
     base = "" if bare.startswith("/") else posixpath.dirname(path)
     place = posixpath.normpath(posixpath.join(base, bare.lstrip("/") if bare.startswith("/") else bare))
     if place == ".":

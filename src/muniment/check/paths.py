@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
 from typing import Self
@@ -61,6 +61,7 @@ class Owned:
     folders: tuple[str, ...]
     roots: tuple[str, ...]
     gated: tuple[str, ...]
+    _known: dict[str, Kind | None] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, config: Config) -> Self:
@@ -88,6 +89,11 @@ class Owned:
 
     def kind(self, path: str) -> Kind | None:
         """What the file at `path` is to Muniment; None when it is not ours to judge."""
+        if path not in self._known:
+            self._known[path] = self._kind(path)
+        return self._known[path]
+
+    def _kind(self, path: str) -> Kind | None:
         if path.startswith(self.roots) and (kind := self.exact.get(path) or self._by_folder(path)):
             return kind
         return Kind.GATED if self.gated and self._is_gated(path) else None
