@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.cli import Result, muniment
 from tests.support.repo import Repo
-from tests.support.triage import NAME, REPORT, TRIAGE, Told, approve_all, decide, intake
+from tests.support.triage import NAME, REPORT, TRIAGE, Told, decide, intake
 
 LEDGER = "docs/reviews/ledger.json"
 
@@ -418,16 +418,6 @@ def test_lines_that_count_as_none__are_said(team: Repo) -> None:
     shown = preview(team).ok().json
     assert [row["row"] for row in shown["rows"]] == ["2"]
     assert "approve" in shown["problems"][0]["message"]
-
-
-def test_many_rows__are_too_many_for_one_application(team: Repo) -> None:
-    intake(team, [Told(f"number-{number}") for number in range(520)])
-    approve_all(team)
-    before = picture(team)
-    found = preview(team)
-    assert found.code == 3
-    assert found.json["error"]["code"] == "batch-too-large"
-    assert picture(team) == before
 
 
 def test_roadmap__an_attached_story_leaves_the_roadmap_readable(team: Repo) -> None:

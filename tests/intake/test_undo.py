@@ -8,9 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from muniment.intake import acts
 from tests.support.cli import Result, muniment
 from tests.support.repo import Repo
-from tests.support.triage import REPORT, TRIAGE, Told, decide, intake
+from tests.support.triage import REPORT, TRIAGE, Told, approve_all, decide, intake
 
 LEDGER = "docs/reviews/ledger.json"
 LISTS = b"# Lists\n\nLines get lost.\n\n## Notes\n\nMine.\n"
@@ -250,6 +251,49 @@ def test_undo__crlf_checkout(team: Repo) -> None:
     assert team.read("docs/bugs/lists.md") == crlf
     assert team.status() == ""
     assert not (team.path / "docs/bugs/one.md").exists()
+
+
+def test_undo__of_a_batch_too_large_for_one_entry_takes_all_of_it_back(
+    team: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acts, "PART_BYTES", 400)
+    told = [Told(f"number-{number}") for number in range(12)]
+    triage = intake(team, [*told, Told("two", "attach", "docs/bugs/lists.md")])
+    approve_all(team, triage)
+    word = muniment("apply", "--preview", "--json", cwd=team.path).ok().json["token"]
+    muniment("apply", "--confirm", word, cwd=team.path).ok()
+    assert muniment("ledger", "verify", cwd=team.path).code == 0
+    log = muniment("ledger", "log", "--kind", "applied", "--json", cwd=team.path).ok().json["entries"]
+    assert len(log) > 3
+    assert undo(team, min(log, key=lambda one: len(one["data"]["entries"]))["id"], "--yes").code in {2, 3}
+    commit = undo(team, "--yes").ok().json["commit"]
+    assert team.read("docs/bugs/lists.md") == LISTS
+    assert list((team.path / "docs/bugs").iterdir()) == [team.path / "docs/bugs/lists.md"]
+    assert status(team, "bug/code/number-7") == {
+        "status": "unseen",
+        "decisions": [],
+        "aliases": [],
+        "seen": 0,
+    }
+    assert undo(team, "--yes").code == 1
+    undo(team, commit, "--yes").ok()
+    assert len(list((team.path / "docs/bugs").iterdir())) == 13
+    assert status(team, "bug/code/number-7")["status"] == "new"
+
+
+def test_undo_of_an_undo__keeps_what_was_edited_in_between(team: Repo) -> None:
+    apply(team, *BATCH)
+    team.write("docs/bugs/lists.md", team.read("docs/bugs/lists.md").replace(b"# Lists", b"# My lists"))
+    team.commit("Edit")
+    commit = undo(team, "--yes").ok().json["commit"]
+    team.write("docs/bugs/lists.md", team.read("docs/bugs/lists.md").replace(b"get lost", b"vanish"))
+    team.commit("Edit")
+    undo(team, commit, "--yes").ok()
+    text = team.read("docs/bugs/lists.md")
+    assert text.startswith(b"# My lists\n\nLines vanish.")
+    assert b"## Evidence from review" in text
+    undo(team, "--yes").ok()
+    assert team.read("docs/bugs/lists.md") == LISTS.replace(b"# L", b"# My l").replace(b"get lost", b"vanish")
 
 
 EDIT = st.sampled_from(["Lists", "Lines get lost.", "Notes", "Mine."])

@@ -12,17 +12,16 @@ from dataclasses import dataclass, replace
 from muniment import approval, authority, targets
 from muniment.approval import Proposal
 from muniment.authority import Standing
-from muniment.errors import CheckFailed, Problem, Refused
+from muniment.errors import CheckFailed, Problem
 from muniment.files import FileChange, read_bytes
-from muniment.intake import effects, landed, situation
+from muniment.intake import acts, effects, landed, situation
 from muniment.intake.desk import Change, Desk, RowRefused
 from muniment.intake.effects import Applied, Context
 from muniment.intake.evidence import finding_drafts
 from muniment.intake.rows import Action, Decision, Row, verified_by_decision
 from muniment.intake.situation import Situation
 from muniment.ledger import store
-from muniment.ledger.canonical import NotCanonical
-from muniment.ledger.store import Appended, Draft, Ledger
+from muniment.ledger.store import Appended, Ledger
 from muniment.workspace import Workspace
 
 
@@ -215,9 +214,9 @@ def _effects(
 
 
 def _record(here: Situation, applied: Sequence[Applied], desk: Desk, at: str) -> Appended:
-    """The ledger with the batch's findings and decisions, and one `applied` entry that lists them.
+    """The ledger with the batch's findings and decisions, and an `applied` entry that lists them, last.
 
-    Duplicates come last, so that they follow what the batch's other rows decide.
+    Duplicates come last of the decisions, so that they follow what the batch's other rows decide.
     """
     ordered = sorted(applied, key=lambda one: one.decision.action is Action.DUPLICATE)
     drafts = [
@@ -225,24 +224,12 @@ def _record(here: Situation, applied: Sequence[Applied], desk: Desk, at: str) ->
         *(draft for one in ordered for draft in one.drafts),
     ]
     appended = store.append(here.ws, here.ledger, [replace(draft, at=at) for draft in drafts])
-    data = {
-        "batch": here.batch,
-        "rows": [one.row.row for one in applied],
-        "entries": [entry.id for entry in appended.entries if entry.id not in here.ledger.whole.entries],
-        "changes": [
-            {"path": path, "old": _blob(here.ws, path, desk.found[path]), "new": _blob(here.ws, path, new)}
-            for path, new in desk.changed().items()
-        ],
-    }
-    op = f"applied:{here.batch}#{approval.digest_of(data)[:16]}"
-    try:
-        return store.append(here.ws, appended.ledger, [Draft("applied", data, op=op, at=at)])
-    except NotCanonical as error:
-        raise Refused(
-            f"Batch {here.batch} is too large for one application: {error.message} Nothing was written.",
-            "Approve and apply fewer rows at a time.",
-            code="batch-too-large",
-        ) from error
+    fresh = [entry.id for entry in appended.entries if entry.id not in here.ledger.whole.entries]
+    changes = [
+        {"path": path, "old": _blob(here.ws, path, desk.found[path]), "new": _blob(here.ws, path, new)}
+        for path, new in desk.changed().items()
+    ]
+    return acts.record(here.ws, appended.ledger, here.batch, entries=fresh, changes=changes, at=at)
 
 
 def _blob(ws: Workspace, path: str, data: bytes | None) -> str | None:

@@ -7,31 +7,33 @@ merges by lines: base is the text after the act, ours is what stands there now, 
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from muniment import targets, threeway
 from muniment.errors import MunimentError, Problem, Refused
 from muniment.files import read_bytes
 from muniment.git.repo import Oid
+from muniment.intake.acts import Effect
 from muniment.intake.desk import Change
-from muniment.ledger.entries import Entry
 from muniment.workspace import Workspace
 
 
 def documents(
-    ws: Workspace, target: Entry
+    ws: Workspace, effects: Sequence[Effect]
 ) -> tuple[dict[str, bytes | None], dict[str, bytes | None], list[Change]]:
     """Each document as it is now and as it will be, and what is done to it; or `Refused` with the hunks."""
     before: dict[str, bytes | None] = {}
     after: dict[str, bytes | None] = {}
     log: list[Change] = []
     problems: list[Problem] = []
-    for path, old, new in _recorded(target):
+    for effect in effects:
+        path = effect.path
         targets.require_plain(ws, (path,))
         place = ws.path(path)
         now_there = read_bytes(place) if place.exists() else None
         before[path] = now_there
-        merged = _inverse(ws, path, old, new, now_there)
+        merged = _inverse(ws, effect, now_there)
         if isinstance(merged, list):
             problems += merged
         elif merged.data != now_there:
@@ -52,12 +54,11 @@ class _Result:
     data: bytes | None
 
 
-def _inverse(
-    ws: Workspace, path: str, old: Oid | None, new: Oid | None, present: bytes | None
-) -> _Result | list[Problem]:
+def _inverse(ws: Workspace, effect: Effect, present: bytes | None) -> _Result | list[Problem]:
     """The document with the batch's change taken out, or the places where that can't be done."""
+    path = effect.path
     try:
-        base, back = _as_here(ws, path, new, present), _as_here(ws, path, old, present)
+        base, back = (_as_here(ws, path, blob, present) for blob in (effect.new, effect.old))
     except MunimentError as error:
         return [_overlap(path, 0, f"The text before the batch isn't in this clone: {error}")]
     if present == base or (present == back and present is not None):
@@ -120,17 +121,3 @@ def _what(now_there: bytes | None, then: bytes | None) -> str:
     if now_there is None:
         return "created again"
     return "what the batch changed is taken back"
-
-
-def _recorded(target: Entry) -> list[tuple[str, Oid | None, Oid | None]]:
-    """The (path, old blob, new blob) of each document that an act changed; raises `Refused` when damaged."""
-    found = []
-    listed = target.data.get("changes", [])
-    for change in listed if isinstance(listed, list) else [None]:
-        if not isinstance(change, dict) or not isinstance(change.get("path"), str):
-            raise Refused(f"The {target.kind} {target.id.short} doesn't say what it changed.")
-        sides = (change.get("old"), change.get("new"))
-        if not all(side is None or isinstance(side, str) for side in sides):
-            raise Refused(f"The {target.kind} {target.id.short} doesn't say what it changed.")
-        found.append((change["path"], *(None if side is None else Oid(side) for side in sides)))
-    return found

@@ -17,7 +17,8 @@ from muniment.approval import Proposal, Token
 from muniment.authority import Rules
 from muniment.errors import CheckFailed, Refused, UsageProblem
 from muniment.files import FileChange
-from muniment.intake import inverse, landed
+from muniment.intake import acts, inverse, landed
+from muniment.intake.acts import Effect
 from muniment.intake.desk import Change
 from muniment.ledger import store
 from muniment.ledger.entries import Entry
@@ -181,7 +182,8 @@ def derive(
     ledger = store.load(ws)
     ledger.require_whole(mending=True)
     target = _target(ws, ledger, rev)
-    before, after, log = inverse.documents(ws, target)
+    effects = acts.effects_of(ledger, target)
+    before, after, log = inverse.documents(ws, effects)
     batch = _batch_of(ledger, target)
     number = sum(
         1 for entry in ledger.entries if entry.kind == "undo" and entry.data.get("undoes") == target.id
@@ -193,10 +195,7 @@ def derive(
         "by": ws.actor,
         "channel": channel,
         "verified": standing.verified,
-        "changes": [
-            {"path": path, "old": _blob(ws, path, before[path]), "new": _blob(ws, path, after[path])}
-            for path in sorted(after)
-        ],
+        "changes": _exceptions(ws, effects, before, after),
     }
     appended = store.append(ws, ledger, [Draft("undo", data, op=f"undo:{target.id}/{number}", at=at)])
     changes = (*(FileChange(path, after[path]) for path in sorted(after)), *appended.changes)
@@ -224,7 +223,9 @@ def _target(ws: Workspace, ledger: Ledger, rev: str | None) -> Entry:
     """The entry to undo; a batch or an undo that is in force."""
     gone = ledger.view.withdrawn
     if rev is None:
-        live = [entry for entry in ledger.entries if entry.kind == "applied" and entry.id not in gone]
+        parts = acts.parts_of(ledger.whole.entries)
+        applied = (entry for entry in ledger.entries if entry.kind == "applied")
+        live = [entry for entry in applied if entry.id not in gone and entry.id not in parts]
         if not live:
             raise CheckFailed(
                 "There is no applied batch to undo.", "See `muniment ledger log --kind applied`."
@@ -233,6 +234,8 @@ def _target(ws: Workspace, ledger: Ledger, rev: str | None) -> Entry:
     entry = ledger.whole.entries.get(rev) or _made_by(ws, ledger, rev)
     if entry.kind not in {"applied", "undo"}:
         raise UsageProblem(f"{rev} is a {entry.kind}; a batch (`applied`) or an `undo` can be undone.")
+    if entry.id in acts.parts_of(ledger.whole.entries):
+        raise UsageProblem(f"{entry.id} is only a part of its batch's record.", "Name the batch's commit.")
     if entry.expunged:
         raise Refused(f"The body of {entry.id.short} was expunged, so it can't be undone.")
     if entry.id in gone:
@@ -251,18 +254,19 @@ def _made_by(ws: Workspace, ledger: Ledger, rev: str) -> Entry:
         for identity in landed.entries_made(ws, commit, ledger.path)
         if identity in ledger.whole.entries
     ]
-    acts = [entry for entry in found if entry.kind in {"applied", "undo"}]
-    if not acts:
+    parts = acts.parts_of(ledger.whole.entries)
+    made = [entry for entry in found if entry.kind in {"applied", "undo"} and entry.id not in parts]
+    if not made:
         raise UsageProblem(
             f"Commit {commit.short} applied no batch that this branch's ledger knows.",
             "See `muniment ledger log --kind applied`.",
         )
-    if len(acts) > 1:
-        named = ", ".join(entry.id for entry in acts)
+    if len(made) > 1:
+        named = ", ".join(entry.id for entry in made)
         raise UsageProblem(
-            f"Commit {commit.short} holds {len(acts)} acts: {named}.", "Name one of these ids."
+            f"Commit {commit.short} holds {len(made)} acts: {named}.", "Name one of these ids."
         )
-    return acts[0]
+    return made[0]
 
 
 def _batch_of(ledger: Ledger, entry: Entry) -> str:
@@ -275,6 +279,22 @@ def _batch_of(ledger: Ledger, entry: Entry) -> str:
             break
         entry = below
     return str(entry.data.get("batch", ""))
+
+
+def _exceptions(
+    ws: Workspace,
+    effects: Sequence[Effect],
+    before: Mapping[str, bytes | None],
+    after: Mapping[str, bytes | None],
+) -> list[dict[str, str | None]]:
+    """The documents for which this undo is not the exact inverse of the act, with their blobs."""
+    found: list[dict[str, str | None]] = []
+    for effect in effects:
+        old = _blob(ws, effect.path, before[effect.path])
+        new = _blob(ws, effect.path, after.get(effect.path, before[effect.path]))
+        if (old, new) != (effect.new, effect.old):
+            found.append({"path": effect.path, "old": old, "new": new})
+    return found
 
 
 def _blob(ws: Workspace, path: str, data: bytes | None) -> str | None:

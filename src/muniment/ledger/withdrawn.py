@@ -26,8 +26,9 @@ class Operations:
 def withdrawn(entries: Mapping[str, Entry]) -> frozenset[str]:
     """The ids of entries that fold as if they were absent.
 
-    An `undo` withdraws the entries listed by the `applied` that it names; an undo of an undo withdraws that
-    undo, so what it withdrew is back. The `applied` entry itself counts as withdrawn too.
+    An `undo` withdraws the entries listed by the `applied` that it names, and by `applied` entries among
+    those (a large batch is recorded in parts); an undo of an undo withdraws that undo, so what it withdrew
+    is back. The `applied` entry itself counts as withdrawn too.
     """
     undos: dict[str, list[Entry]] = {}
     for entry in entries.values():
@@ -43,10 +44,19 @@ def withdrawn(entries: Mapping[str, Entry]) -> frozenset[str]:
     gone: set[str] = set()
     for undone, group in undos.items():
         if any(active[undo.id] for undo in group):
-            gone.add(undone)
-            if undone in entries and entries[undone].kind == "applied":
-                gone.update(links(entries[undone], "entries"))
+            _withdraw(undone, entries, gone)
     return frozenset(gone)
+
+
+def _withdraw(undone: str, entries: Mapping[str, Entry], gone: set[str]) -> None:
+    """Add an undone entry to `gone`, and what it lists, through the parts of a large batch."""
+    stack = [undone]
+    while stack:
+        identity = stack.pop()
+        gone.add(identity)
+        entry = entries.get(identity)
+        if entry is not None and entry.kind == "applied":
+            stack += [listed for listed in links(entry, "entries") if listed not in gone]
 
 
 def _settle(start: str, undos: Mapping[str, list[Entry]], active: dict[str, bool]) -> None:
