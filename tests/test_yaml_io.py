@@ -215,6 +215,11 @@ def test_set_fields__changes_those_lines_only(ending: str) -> None:
     assert edited == expected.replace("\n", ending)
 
 
+def test_set_fields__by_line_costs_no_round_trip(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_io, "_round_trip", lambda *_: pytest.fail("the slow way was taken"))
+    assert "r: 3" in yaml_io.set_fields(STATE, "items", {"inbox:1": {"status": "in_plan", "r": 3}})
+
+
 def test_set_fields__same_values_change_nothing() -> None:
     assert yaml_io.set_fields(STATE, "items", {"inbox:1": {"status": "analyzed"}}) is STATE
 

@@ -275,9 +275,12 @@ def set_fields(
     wanted = _with_fields(before.value, section, changes)
     if wanted == before.value:
         return text
-    for edited in (_edit_lines(text, before, section, changes), _round_trip(text, section, changes)):
-        if edited is not None and _reads_as(edited, wanted):
-            return edited
+    edited = _edit_lines(text, before, section, changes)
+    if edited is not None and _reads_as(edited, wanted):
+        return edited
+    edited = _round_trip(text, section, changes)  # seconds for a large file: only where lines don't do
+    if edited is not None and _reads_as(edited, wanted):
+        return edited
     raise YamlError("The file's YAML can't be edited without changing more than was asked.")
 
 
