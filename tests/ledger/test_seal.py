@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.errors import Refused, UsageProblem
+from muniment.errors import MunimentError, Refused, UsageProblem
 from muniment.ledger import expunge, seal
 from muniment.ledger.merge import content, merge
 from muniment.ledger.order import heads
@@ -260,3 +260,28 @@ def test_changes__never_shrink_the_set(ws: Workspace) -> None:
     record(ws, Draft("note", {"text": "x"}))
     with pytest.raises(ValueError, match="shrink"):
         seal.changes_for(load(ws), (), (), {})
+
+
+def test_seal__what_head_holds_already_is_no_reason_to_refuse(repo: Repo, ws: Workspace) -> None:
+    old = entry("note", {"text": "call +1 415 555 2671"})
+    other = entry("note", {"text": "fine"}, after=[old])
+    repo.write(PATH, file(old, other))
+    repo.commit("an identifier from before")
+    seal.seal(ws, over=0)
+    assert load(ws).verdict.ok
+    expunge.now(ws, other["id"], "asked to", terminal=False)
+    assert load(ws).verdict.ok
+    expunge.now(ws, old["id"], "asked to", terminal=False)
+    assert b"415" not in b"".join(path.read_bytes() for path in sealed_files(repo))
+
+
+def test_seal__what_head_doesnt_hold_is_judged(repo: Repo, ws: Workspace) -> None:
+    record(ws, Draft("note", {"text": "fine"}))
+    repo.commit("fine")
+    mine = entry("note", {"text": "call +1 415 555 2671"}, after=[one.id for one in load(ws).entries])
+    repo.write(PATH, file(*(json.loads(one.raw) for one in load(ws).entries), mine))
+    before = repo.read(PATH)
+    with pytest.raises(MunimentError) as caught:
+        seal.seal(ws, over=0)
+    assert caught.value.code == "gate-refused"
+    assert (repo.read(PATH), sealed_files(repo)) == (before, [])

@@ -223,6 +223,15 @@ def test_undo__folds_as_before_the_batch_and_an_undo_of_it_restores() -> None:
     assert at(found, first, *batch, done, gone, back, undo(back)) == before
 
 
+def test_undo__reaches_the_parts_of_a_large_batch() -> None:
+    one, other = decision(X, "reject"), decision(Y, "new")
+    part = applied(other)
+    done = applied(one, part)
+    gone = undo(done)
+    assert view(one, other, part, done, gone).subject(Y).status == "unseen"
+    assert view(one, other, part, done, gone, undo(gone)).subject(Y).status == "new"
+
+
 def test_undo__two_undos_made_apart_undo_once() -> None:
     decided = decision(X, "reject")
     done = applied(decided)

@@ -18,7 +18,7 @@ from muniment.git.repo import Oid
 from muniment.ids import EntryId
 from muniment.ledger.assembly import with_entries
 from muniment.ledger.entries import Entry, stub, stub_digest
-from muniment.ledger.seal import changes_for, sealed_segment
+from muniment.ledger.seal import changes_for, clear, sealed_segment
 from muniment.ledger.segment import Sealed
 from muniment.ledger.store import Draft, Ledger, append, load
 from muniment.publish import Door, open_door
@@ -167,7 +167,7 @@ def confirm(ws: Workspace, identity: str, reason: str, word: str, *, terminal: b
         answer = approval.matches(token, proposal(ws, made))
         if not answer.good:
             raise tokens.refusal(answer, again)
-        done = _publish(door, made, token.operation)
+        done = _publish(ws, door, made, token.operation)
         tokens.spend(ws, token, done.commit)
         return done
 
@@ -179,11 +179,12 @@ def now(ws: Workspace, identity: str, reason: str, *, terminal: bool) -> Expunge
         target = find(ledger, identity)
         if target.expunged:
             return Expunged(target.id, None, None)
-        return _publish(door, plan(ws, identity, reason, terminal=terminal), f"{KIND}:{target.id}")
+        return _publish(ws, door, plan(ws, identity, reason, terminal=terminal), f"{KIND}:{target.id}")
 
 
-def _publish(door: Door, made: Plan, operation: str) -> Expunged:
+def _publish(ws: Workspace, door: Door, made: Plan, operation: str) -> Expunged:
     paths = frozenset(change.path for change in made.changes)
     message = f"Expunge ledger entry {made.target.id.short}"
-    done = door.commit(door.clear(made.changes), message, operation=operation, may_be_dirty=paths)
+    cleared = clear(ws, door, made.ledger, made.changes)
+    done = door.commit(cleared, message, operation=operation, may_be_dirty=paths)
     return Expunged(made.target.id, made.entry.id, done.commit)

@@ -84,7 +84,8 @@ def removed(ws: Workspace, ledger: Ledger, against: str, tip: Oid | None = None)
     """A fault for every entry of history since `against` that the ledger lacks.
 
     History is the merge base of `against` and `tip` (HEAD when none is given; `check` gives a range's end or
-    a merge's other side), and every commit from there to it that touched the ledger, wherever that commit's settings put it. A stub, or an entry in another segment, is there.
+    a merge's other side), and every commit from there to it that touched the ledger, wherever that
+    commit's settings put it. A stub, or an entry in another segment, is there.
 
     Raises:
         CutOff: `against`, or a commit or blob in between, can't be read in this clone.

@@ -11,7 +11,7 @@ from muniment.ledger.assembly import sealed_path
 from muniment.ledger.entries import Entry
 from muniment.ledger.segment import BETWEEN, Sealed, Segment, parse_segment, render_segment
 from muniment.ledger.store import Ledger, load
-from muniment.publish import open_door
+from muniment.publish import ClearedChange, Door, open_door
 from muniment.workspace import Workspace
 
 DEFAULT_BYTES = 4 * 1024 * 1024
@@ -56,7 +56,7 @@ def seal(ws: Workspace, *, over: int = DEFAULT_BYTES) -> SealResult:
         record, data = sealed_segment(prefix)
         left = tuple(entry for entry in opened.entries if entry.id not in moved)
         changes = changes_for(ledger, left, [*in_force_records(ledger), record], {record.file: data})
-        door.write(door.clear(changes), operation="ledger-seal")
+        door.write(clear(ws, door, ledger, changes), operation="ledger-seal")
         return SealResult(record, sealed_path(ledger.path, record.file), size, len(left))
 
 
@@ -71,6 +71,32 @@ def sealed_segment(entries: Iterable[Entry], replaces: Iterable[str] = ()) -> tu
 def in_force_records(ledger: Ledger) -> tuple[Sealed, ...]:
     """The records of the sealed segments that count."""
     return tuple(placed.record for placed in ledger.whole.segments if placed.record is not None)
+
+
+def clear(
+    ws: Workspace, door: Door, ledger: Ledger, changes: Iterable[FileChange]
+) -> tuple[ClearedChange, ...]:
+    """Show the files to the gate; a new sealed segment is judged by what it adds to HEAD's whole ledger.
+
+    Its entries only moved there: what HEAD holds already is `check`'s to report, no reason to refuse (G12).
+
+    Raises:
+        GateRefused: An identifier or a secret would be added; nothing was written.
+    """
+    listed = tuple(changes)
+    others = door.clear(change for change in listed if not _is_new_segment(ledger, change))
+    known = load(ws, "HEAD").entries if ws.repo.head().commit else ()
+    old = render_segment(known) if known else None
+    moved = (
+        ClearedChange(change.path, door.gate.clear(change.path, change.data, old))
+        for change in listed
+        if change.data is not None and _is_new_segment(ledger, change)
+    )
+    return (*others, *moved)
+
+
+def _is_new_segment(ledger: Ledger, change: FileChange) -> bool:
+    return change.data is not None and change.path != ledger.path
 
 
 def changes_for(
