@@ -341,6 +341,19 @@ def test_report_render(tmp_path: Path) -> None:
     assert muniment("report", "render", "-", cwd=tmp_path, stdin=data([finding("a")])).out == result.out
 
 
+def test_report__for_people_and_in_a_repository(repo: Repo) -> None:
+    repo.write(".muniment/config.yaml", "target_layers: [voice]\n")
+    repo.write("r.json", data([finding("a"), finding("b", target_layer="voice", excerpt="x" * 3000)]))
+    result = muniment("report", "validate", "r.json", cwd=repo.path)
+    assert result.code == 1
+    assert "1 findings are valid, 1 dropped" in result.err
+    assert "is cut to 2000" in result.out
+    repo.write("r.json", b"[]")
+    result = muniment("report", "validate", str(repo.path / "r.json"), cwd=repo.path)
+    assert "refused as a whole" in result.err
+    assert muniment("report", "render", str(repo.path / "r.json"), cwd=repo.path).code == 1
+
+
 def test_report__missing_file(tmp_path: Path) -> None:
     assert muniment("report", "validate", str(tmp_path / "no.json"), "--json", cwd=tmp_path).code == 4
     assert reports_find.NAME == "report.json"

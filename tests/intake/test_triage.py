@@ -500,6 +500,53 @@ def test_terminal__hostile_text_does_nothing_to_it(repo: Repo, tmp_path: Path) -
     assert not set(styles) & set("\x1b\x07\u202e\x9b")
 
 
+def test_terminal__edit_dismiss_and_what_can_not_be_done(team: Repo) -> None:
+    terminal = Terminal(team, "triage")
+    terminal.until("Row 1:")
+    terminal.say("e")
+    terminal.until("Target")
+    terminal.say("docs/no.md")
+    terminal.until("Layer")
+    terminal.say("")
+    terminal.until("other words")
+    terminal.say("")
+    terminal.until("not done:")
+    terminal.until("Row 1:")
+    terminal.say("e")
+    terminal.until("Target")
+    terminal.say("")
+    terminal.until("Layer")
+    terminal.say("prompt")
+    terminal.until("other words")
+    terminal.say("Edits go missing.")
+    terminal.until("Row 2:")
+    terminal.say("d")
+    terminal.until("Why")
+    terminal.say("")
+    terminal.until("Row 3:")
+    terminal.say("q")
+    assert terminal.end() == 0
+    found = shown(team)["rows"]
+    assert found[0]["edits"] == {"layer": "prompt", "text": "Edits go missing."}
+    assert [one["dismissed"] for one in found] == [False, True, False]
+
+
+def test_show__for_people(team: Repo) -> None:
+    triage(team, "verify", "1", "real", "--reason", "Seen.").ok()
+    triage(team, "override", "1", "--action", "reject", "--reason", "No.").ok()
+    triage(team, "dismiss", "2").ok()
+    edit(team, "- decision:\n", "- decision: approve\n", 1)
+    result = triage(team, "show").ok()
+    for part in (
+        "Row 1",
+        "real by Robin Owner: Seen.",
+        "decision: reject (flag, verified: none)",
+        "dismissed",
+    ):
+        assert part in result.out, part
+    assert "does not count yet" in result.out
+
+
 def test_terminal__none_is_there(team: Repo) -> None:
     result = triage(team)
     assert result.code == 2

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from muniment.errors import Refused
 from muniment.files import template_text
 from muniment.ids import EntryId, Fingerprint
 from muniment.intake import triage_edit
@@ -391,6 +392,63 @@ def test_edit__decision_lines_deleted_by_hand_come_back() -> None:
     words = Said("dismiss", "", "", "", "", "Robin", 0)
     after = triage_edit.set_decisions(cut, PATH, {"1": decision_lines(words, made.digest)})
     assert read(after, made).rows[0].dismissed
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\n\nA note.\n"])
+def test_edit__a_whole_decision_list_deleted_by_hand_comes_back(ending: str) -> None:
+    made = row(1)
+    cut = text_of(made)
+    cut = cut[: cut.index("\n\n**Decision**")] + ending
+    words = Said("dismiss", "", "", "", "", "Robin", 0)
+    after = triage_edit.set_decision(cut, PATH, "1", decision_lines(words, made.digest))
+    assert read(after, made).rows[0].dismissed
+    mended = triage_edit.set_facts(cut, PATH, [made], FOLDER)
+    found = read(mended, made)
+    assert (found.problems, same(found.rows[0], made)) == ((), True)
+    assert after.startswith(cut.rstrip("\n").removesuffix("A note.").rstrip("\n"))
+    assert mended.endswith(ending.removeprefix("\n"))
+
+
+def test_edit__an_unclear_row_is_refused() -> None:
+    text = text_of(row(1))
+    words = decision_lines(Said("dismiss", "", "", "", "", "", 0), row(1).digest)
+    twice = fill(text, "- decision:", "- decision: new\n- decision: reject")
+    section = text[text.index("## Row 1") :]
+    for broken, name in ((twice, "1"), (f"{text}\n{section}", "1"), (text, "2")):
+        with pytest.raises(Refused):
+            triage_edit.set_decision(broken, PATH, name, words)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ("- row: `1`", "- row: `1`\n- value: none", "2 lines 'value'"),
+        ("- verified: not yet", "- checked: not yet", "'verified' is missing"),
+        ("- verified: not yet", "- verified: real", "incomplete"),
+        ("- verified: not yet", "- verified: maybe · bug · global · code · x", "no verdict"),
+        ("- finding: `bug/code/list-loses-lines-1` ·", "- finding: `x` ·", "not a fingerprint"),
+        ("- finding: `bug/code/list-loses-lines-1` ·", "- finding: bug/code/x ·", "back-ticks"),
+        ("- proposed: needs-owner", "- proposed: dance", "no action"),
+        ("- proposed: needs-owner · none ·", "- proposed: needs-owner", "needs action, target"),
+        ("- verified: not yet", "- verified: not yet\n- alias: `bug/code/x`", "score and threshold"),
+        ("- verified: not yet", "- verified: not yet\n- alias: `x` · score 1 · threshold 1", "fingerprint"),
+        ("- verified: not yet", "- verified: not yet\n- related: x", "incomplete"),
+        ("- verified: not yet", "- verified: not yet\n- related: a · b · c · d · e · f", "no place"),
+        ("- verified: not yet", "- verified: not yet\n- also: x", "a source needs"),
+    ],
+)
+def test_read__a_row_that_can_not_be_read_is_undecided_and_said(old: str, new: str, word: str) -> None:
+    text = fill(text_of(row()), "- decision:", "- decision: approve")
+    assert old in text
+    found = read(text.replace(old, new), row())
+    assert not found.rows
+    assert [problem.rule for problem in found.problems] == ["triage-row"]
+    assert word in found.problems[0].message
+
+
+def test_read__a_suppressed_line_that_can_not_be_read_is_said() -> None:
+    _, problems = parse(text_of(row()) + "\n## Suppressed\n\n- suppressed: x\n", PATH)
+    assert [problem.rule for problem in problems] == ["triage-line"]
 
 
 def test_rows_of__reads_an_older_version_without_its_reports() -> None:

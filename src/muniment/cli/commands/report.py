@@ -65,7 +65,8 @@ def _judge(invocation: Invocation, file: str) -> Judged:
     from muniment.findings import MAX_REPORT_BYTES  # noqa: PLC0415 - same
 
     gate, layers = _rules(invocation)
-    return reports.judge(read_input(file, limit=MAX_REPORT_BYTES), file, gate, layers)
+    place = file if file == "-" else str(invocation.directory / file)
+    return reports.judge(read_input(place, limit=MAX_REPORT_BYTES), file, gate, layers)
 
 
 def _rules(invocation: Invocation) -> tuple[Gate, tuple[str, ...]]:
