@@ -140,8 +140,11 @@ def test_undo__a_created_document_that_is_gone_is_no_obstacle(team: Repo) -> Non
     apply(team, Told("one"))
     team.git("rm", "-q", "docs/bugs/one.md")
     team.commit("Delete")
-    undo(team, "--yes").ok()
+    commit = undo(team, "--yes").ok().json["commit"]
     assert status(team, "bug/code/one")["status"] == "unseen"
+    undo(team, commit, "--yes").ok()
+    assert status(team, "bug/code/one")["status"] == "new"
+    assert not (team.path / "docs/bugs/one.md").exists()
 
 
 def test_undo__dirty_document_is_refused(team: Repo) -> None:
