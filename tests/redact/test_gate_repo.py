@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from muniment.errors import Unavailable
 from muniment.redact.gate import gate_for
+from muniment.redact.spans import Span
 from muniment.workspace import open_workspace
 from tests.support.cli import muniment
 from tests.support.repo import Repo
@@ -63,6 +66,23 @@ def test_gate_for__a_names_file_that_cannot_be_read_refuses(repo: Repo) -> None:
     repo.write(".muniment/config.local.yaml", "bots: [{name: b, from: /x, known_names: missing.txt}]\n")
     with pytest.raises(Unavailable, match=r"missing\.txt"):
         gate_for(open_workspace(repo.path))
+
+
+def test_gate_for__asks_the_further_rule_set_where_it_is_installed(repo: Repo) -> None:
+    pytest.importorskip("pybetterleaks")
+    token = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    gate = gate_for(open_workspace(repo.path))
+    assert gate.also is not None
+    text = f"אחת\nשתיים {token}\npassword=localDevPassword\n"  # noqa: RUF001 - Hebrew on purpose
+    assert [text[span.start : span.end] for span in gate.also(text)] == [token]
+
+
+def test_gate_for__a_failing_further_rule_set_refuses(repo: Repo) -> None:
+    def fail(_: str) -> Iterator[Span]:
+        raise RuntimeError("the native library failed")
+
+    gate = replace(gate_for(open_workspace(repo.path)), also=fail)
+    assert [item.kind for item in gate.inspect("a.md", b"fine\n", None)] == ["error"]
 
 
 def test_gate_command__paths_need_no_repository(tmp_path: Path) -> None:

@@ -147,6 +147,7 @@ class Gate:
         identities: Who may be named in trailers and in `actor`, `by` and `writer`.
         seconds: Time limit for one file, in seconds.
         clock: A monotonic clock, in seconds.
+        also: One more detector over the text as it is, where one is installed (`gate_leaks.py`).
     """
 
     known: KnownNames = field(default_factory=KnownNames.empty)
@@ -154,6 +155,7 @@ class Gate:
     identities: Identities = field(default_factory=Identities)
     seconds: float = DEFAULT_SECONDS
     clock: Callable[[], float] = time.monotonic
+    also: Callable[[str], Iterator[Span]] | None = None
 
     def clear(self, path: str, data: bytes, old: bytes | None) -> Cleared:
         """The bytes as cleared, judged by what they add to `old` (None: a new file, its path judged too).
@@ -224,7 +226,8 @@ class Gate:
         ranges = exempt_ranges(text, self.allow, self.identities, trailers=trailers)
         strict = detect(text, self.known)
         self._check(deadline)
-        kept = [span for span in strict if not _within(span, ranges)]
+        further = self.also(text) if self.also and text else ()
+        kept = [span for span in (*strict, *further) if not _within(span, ranges)]
         loose = self._loosely(mask(text, [span for span in strict if _within(span, ranges)]))
         self._check(deadline)
         return merge([*kept, *(span for span in loose if not _within(span, ranges))])
@@ -258,10 +261,11 @@ def gate_for(ws: Workspace, known: KnownNames | None = None) -> Gate:
     Raises:
         Unavailable: A configured names file can't be read.
     """
+    from muniment.redact.gate_leaks import betterleaks  # noqa: PLC0415 - only a repository's gate asks it
     from muniment.redact.gate_setup import allowed, configured_names  # noqa: PLC0415 - needs a repository
 
     allow, identities = allowed(ws)
-    return Gate(configured_names(ws, known), allow, identities)
+    return Gate(configured_names(ws, known), allow, identities, also=betterleaks())
 
 
 def _within(span: Span, ranges: tuple[tuple[int, int], ...]) -> bool:
