@@ -19,11 +19,19 @@ from pathlib import Path
 
 PYTHON = sys.executable
 MUNIMENT = [PYTHON, "-m", "muniment"]
-WORDS = ["list", "merge", "flour", "quantity", "reminder", "hour", "zone", "household", "recipe", "guest", "cupboard", "phone", "reconnect", "expiry", "invite", "history", "offline", "client", "server", "cache", "token", "index", "branch", "commit", "rebase", "region", "digest", "ledger", "entry", "report", "finding", "triage", "decision", "owner", "apply", "undo", "preview", "confirm", "batch", "stage", "archive", "backlog", "roadmap", "story", "goal", "milestone"]
+# fmt: off
+WORDS = (
+    "list", "merge", "flour", "quantity", "reminder", "hour", "zone", "household", "recipe", "guest",
+    "cupboard", "phone", "reconnect", "expiry", "invite", "history", "offline", "client", "server",
+    "cache", "token", "index", "branch", "commit", "rebase", "region", "digest", "ledger", "entry",
+    "report", "finding", "triage", "decision", "owner", "apply", "undo", "preview", "confirm", "batch",
+    "stage", "archive", "backlog", "roadmap", "story", "goal", "milestone",
+)
+# fmt: on
 
 
 def measure(command: Sequence[str], cwd: Path, stdin: bytes = b"") -> tuple[float, int]:
-    """One run's CPU seconds (user + system, children included) and peak memory in KiB; raises when it fails."""
+    """One run's CPU seconds (user + system, with children) and peak KiB; ends the program when it fails."""
     read, write = os.pipe()
     process = subprocess.Popen(
         command, cwd=cwd, stdin=read, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
@@ -164,9 +172,8 @@ def redact(folder: Path, runs: int) -> None:
             times.append(
                 statistics.median(measure([*MUNIMENT, "redact", str(hostile)], folder)[0] for _ in range(3))
             )
-        print(
-            f"| redact, 1 MB of {label!r} against 0.25 MB | {times[1] / times[0]:.1f} | 4 (linear) | {times[1]:.2f} s |"
-        )
+        ratio = f"{times[1] / times[0]:.1f} | 4 (linear) | {times[1]:.2f} s"
+        print(f"| redact, 1 MB of {label!r} against 0.25 MB | {ratio} |")
 
 
 def region(folder: Path, runs: int) -> None:
@@ -195,9 +202,8 @@ def region(folder: Path, runs: int) -> None:
     for number in range(runs):
         state.write_text(closed if number % 2 == 0 else base, encoding="utf-8")
         times.append(measure([*MUNIMENT, "plan", "reconcile"], root)[0])
-    print(
-        f"| plan reconcile, {plan.stat().st_size / 1e6:.1f} MB plan | {statistics.median(times):.2f} s | 1 s | |"
-    )
+    size = plan.stat().st_size / 1e6
+    print(f"| plan reconcile, {size:.1f} MB plan | {statistics.median(times):.2f} s | 1 s | |")
 
 
 FIGURES = {

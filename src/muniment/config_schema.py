@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,20 +94,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 def check_value(key: str, kind: str, value: object) -> str:
     """What is wrong with a value for a key of `kind`; empty when nothing is."""
-    good = {
-        "text": lambda v: isinstance(v, str),
-        "text or no": lambda v: isinstance(v, str) or v is False,
-        "yes or no": lambda v: isinstance(v, bool),
-        "whole number": lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 0,
-        "number": lambda v: isinstance(v, int | float) and not isinstance(v, bool) and v >= 0,
-        "list of text": _texts,
-        "list of layer names": lambda v: _texts(v) and all(_LAYER.match(name) for name in v),
-        "tag pattern": lambda v: isinstance(v, str) and (not v or v.count("{version}") == 1),
-        "mapping of text": lambda v: isinstance(v, dict) and _texts([*v, *v.values()]),
-        "list of mappings": lambda v: isinstance(v, list) and all(isinstance(item, dict) for item in v),
-        "list of bots": lambda v: isinstance(v, list),
-        "anything": lambda _: True,
-    }[kind](value)
+    good = _GOOD[kind](value)
     if not good:
         meant = _MEANT.get(kind, kind)
         return f"{key} must be {meant}" + ("." if kind in _MEANT else f", not {_shown(value)}.")
@@ -116,6 +103,22 @@ def check_value(key: str, kind: str, value: object) -> str:
 
 def _texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+_GOOD: Mapping[str, Callable[[Any], bool]] = {
+    "text": lambda v: isinstance(v, str),
+    "text or no": lambda v: isinstance(v, str) or v is False,
+    "yes or no": lambda v: isinstance(v, bool),
+    "whole number": lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 0,
+    "number": lambda v: isinstance(v, int | float) and not isinstance(v, bool) and v >= 0,
+    "list of text": _texts,
+    "list of layer names": lambda v: _texts(v) and all(_LAYER.match(name) for name in v),
+    "tag pattern": lambda v: isinstance(v, str) and (not v or v.count("{version}") == 1),
+    "mapping of text": lambda v: isinstance(v, dict) and _texts([*v, *v.values()]),
+    "list of mappings": lambda v: isinstance(v, list) and all(isinstance(item, dict) for item in v),
+    "list of bots": lambda v: isinstance(v, list),
+    "anything": lambda _: True,
+}
 
 
 def _shown(value: object) -> str:
