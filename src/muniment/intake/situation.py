@@ -128,13 +128,13 @@ def read(ws: Workspace, name: str | None) -> Situation:
     reader = Reader(ws)
     reports: dict[str, Report] = {}
     for path in loaded.batch.reports:
-        report = _report(ws, reader, path)
+        report = _report(reader, path)
         if report is not None:
             reports[path] = report
     return Situation(ws, loaded, ledger, authority.rules(ws), reader, reports)
 
 
-def _report(ws: Workspace, reader: Reader, path: str) -> Report | None:
+def _report(reader: Reader, path: str) -> Report | None:
     """A report, or None: then its rows have no evidence and are refused one by one."""
     try:
         data = reader.load(path)
