@@ -268,7 +268,7 @@ def test_pure_modules_reach_no_outside() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        "datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", 
+        "datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time",
         "time.time_ns", "os.environ", "os.getenv", "os.chdir", "uuid.uuid4", "secrets.token_hex",
         "getpass.getuser", "random.random", "print", "sys.exit",
     ],

@@ -15,7 +15,7 @@ from typing import Any
 from muniment.ledger.canonical import StrictReader, canonical, value_fault
 from muniment.ledger.entries import Entry
 from muniment.ledger.faults import Fault
-from muniment.ledger.segment import (
+from muniment.ledger.segment_parts import (
     SCHEMA_NUMBER,
     Sealed,
     Segment,
