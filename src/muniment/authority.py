@@ -21,6 +21,7 @@ from muniment import approval
 from muniment import config as configuration
 from muniment.authority_history import History, Unreachable
 from muniment.authority_signature import Signed, signature, signer_is_owner
+from muniment.authority_upstream import upstream
 from muniment.config import Config
 from muniment.errors import Refused
 from muniment.git.repo import Commit, MissingObject, Oid
@@ -91,8 +92,8 @@ def rules(ws: Workspace) -> Rules:
     those in force here both can only make the rules stricter.
     """
     ci = ws.environ.get("CI", "").strip().lower() not in NOT_CI
-    ref, settle = _upstream(ws)
-    tip = ws.repo.refs(ref).get(ref) if ref else None
+    found = upstream(ws)
+    ref, tip = found.ref, found.tip
     if ref and tip:
         try:
             config, problems = configuration.load_at(ws.repo, tip)
@@ -110,9 +111,9 @@ def rules(ws: Workspace) -> Rules:
             require_signed=config.require_signed_approvals,
             ci=ci,
         )
-    why = "There is no remote, so no upstream default branch." if not settle else ""
+    why = "There is no remote, so no upstream default branch." if not found.settle else ""
     why = why or "The upstream default branch isn't known in this clone."
-    return _local(ws, ci, why, settle or "git remote add origin URL && git fetch origin")
+    return _local(ws, ci, why, found.settle or "git remote add origin URL && git fetch origin")
 
 
 def channel_here(rules_here: Rules, *, at_terminal: bool) -> str:
@@ -256,32 +257,6 @@ def _unsigned(signed: Signed) -> str:
 
 def _claimed(why: str, settle: str) -> Standing:
     return Standing(counts=False, channel=FILE, verified="claimed", why=why, settle=settle, confirmable=True)
-
-
-def _upstream(ws: Workspace) -> tuple[str | None, str]:
-    """The upstream default branch's ref and, when it is unknown though there is a remote, how to know it.
-
-    The branch under judgement must not choose its own judge: a committed `default_branch` counts only as
-    it stands on the remote's own default branch; this machine's local settings may name it freely.
-    """
-    chosen = next((item for item in ws.config.settings if item.key == "default_branch"), None)
-    if chosen is not None and chosen.source == "local" and chosen.value:
-        ref = ws.repo.upstream_default(str(chosen.value))
-        return ref, "" if ref else f"git fetch origin {chosen.value}"
-    ref = ws.repo.upstream_default("")
-    if ref is None:
-        has_remote = bool(ws.repo.refs("refs/remotes/")) or bool(ws.repo.config("remote.origin.url"))
-        return None, "git fetch origin && git remote set-head origin --auto" if has_remote else ""
-    named = _named_there(ws, ref)
-    return (ws.repo.upstream_default(named) or ref if named else ref), ""
-
-
-def _named_there(ws: Workspace, ref: str) -> str:
-    tip = ws.repo.refs(ref).get(ref)
-    try:
-        return configuration.load_at(ws.repo, tip)[0].default_branch if tip else ""
-    except MissingObject:
-        return ""
 
 
 def _local(ws: Workspace, ci: bool, why: str, settle: str) -> Rules:

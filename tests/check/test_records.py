@@ -123,6 +123,21 @@ def test_removed__committed_removal_is_found_against_the_upstream(repo: Repo, tm
     assert rules(check(repo)) == ["removed"]
 
 
+def test_removed__a_branch_names_no_other_judge_in_its_own_settings(repo: Repo, tmp_path: Path) -> None:
+    entries = notes(3)
+    ledger(repo, entries)
+    repo.commit("Three")
+    repo.bare_remote(tmp_path / "remote.git")
+    repo.git("switch", "-qc", "mine")
+    ledger(repo, entries[:2])
+    repo.write(".muniment/config.yaml", "default_branch: mine\n")
+    repo.commit("Lose one, and say that this branch is the default one")
+    repo.git("push", "-q", "origin", "mine")
+    assert rules(check(repo)) == ["removed"]
+    repo.write(".muniment/config.local.yaml", "default_branch: mine\n")
+    assert rules(check(repo)) == [], "what this machine's own settings say counts"
+
+
 def test_removed__in_a_range(repo: Repo) -> None:
     entries = notes(3)
     ledger(repo, entries)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from muniment.authority_upstream import authority_commit, upstream
 from muniment.check.facts import DocumentFacts, FactsCache
 from muniment.check.paths import Kind, Owned
 from muniment.check.reading import StateReading, read_state
@@ -69,18 +70,12 @@ class Context:
     @cached_property
     def authority(self) -> Oid | None:
         """The commit that gives authority: the upstream default branch's, HEAD's without any remote."""
-        repo = self.ws.repo
-        if self.upstream is not None:
-            return repo.resolve(self.upstream)
-        has_remote = bool(repo.refs("refs/remotes/")) or repo.config("remote.origin.url") is not None
-        if has_remote:
-            return None
-        return self.scope.tip if self.scope.mode != "range" else repo.head().commit
+        return authority_commit(self.ws)
 
     @cached_property
     def upstream(self) -> str | None:
         """The upstream default branch's full ref, or None when nothing decides it."""
-        return self.ws.repo.upstream_default(self.ws.config.default_branch)
+        return upstream(self.ws).ref
 
     def oid(self, path: str, data: bytes) -> Oid:
         """The id of a blob that holds exactly these bytes, the file's own; computed once."""

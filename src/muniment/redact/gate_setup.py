@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from muniment.authority_upstream import authority_commit
 from muniment.config import ALLOW_LIST, load_at
 from muniment.files import read_bytes
-from muniment.git.repo import MissingObject, Oid
+from muniment.git.repo import MissingObject
 from muniment.redact.exempt import Identities, parse_allow_list
 from muniment.redact.names import KnownNames
 from muniment.workspace import Workspace
@@ -34,30 +35,6 @@ def allowed(ws: Workspace) -> tuple[frozenset[str], Identities]:
     if name and address:
         people.add((name, address))
     return allow, Identities(frozenset(handles), frozenset(people), _History(ws))
-
-
-def authority_commit(ws: Workspace) -> Oid | None:
-    """The commit that gives authority: the upstream default branch's, HEAD's without any remote, or None."""
-    ref = _upstream(ws)
-    if ref is not None:
-        return ws.repo.refs(ref).get(ref)
-    has_remote = bool(ws.repo.refs("refs/remotes/")) or ws.repo.config("remote.origin.url") is not None
-    return None if has_remote else ws.repo.head().commit
-
-
-def _upstream(ws: Workspace) -> str | None:
-    """The upstream default branch's ref; the branch under judgement must not name its own judge.
-
-    A committed `default_branch` counts as it stands on the remote's own default branch only; this machine's
-    settings may name it freely.
-    """
-    chosen = next((item for item in ws.config.settings if item.key == "default_branch"), None)
-    if chosen is not None and chosen.source == "local" and chosen.value:
-        return ws.repo.upstream_default(str(chosen.value))
-    ref = ws.repo.upstream_default("")
-    tip = ws.repo.refs(ref).get(ref) if ref else None
-    named = load_at(ws.repo, tip)[0].default_branch if tip else ""
-    return (ws.repo.upstream_default(named) or ref) if named else ref
 
 
 def configured_names(ws: Workspace, known: KnownNames | None) -> KnownNames:
