@@ -31,7 +31,7 @@ class EntryId(str):
 
 
 class ItemKey(str):
-    """A state item's key, `<source>:<id>` (S3); the id may itself hold colons."""
+    """A state item's key, `<source>:<id>` (S12); the id may itself hold colons."""
 
     __slots__ = ()
 

@@ -1,1 +1,4 @@
-"""Git of Muniment; see the module docstrings."""
+"""Everything that is asked of git (G1, G15, G17).
+
+`repo` is the Protocol, `program` and `libgit` answer it, `open` chooses between them.
+"""

@@ -1,1 +1,1 @@
-"""Commands of Muniment; see the module docstrings."""
+"""One module per command noun, imported only when its command runs; `cli/main.py` has the table."""
