@@ -1,1 +1,1 @@
-"""State of Muniment; see the module docstrings."""
+"""The state file (S12, S13): `model` is its items as values, `store` finds, reads and edits the file."""
