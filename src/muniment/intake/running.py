@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from muniment.git.repo import MissingObject, Oid
 from muniment.intake.propose import Contained
 from muniment.intake.rows import RelatedLine
+from muniment.intake.standing_work import Landings
 from muniment.workspace import Workspace
 
 PLACEHOLDER = "{version}"
@@ -57,8 +58,8 @@ def _unknown(why: str) -> Running:
     return Running(f"unknown: {why}", None, why)
 
 
-def contains(ws: Workspace, version: Running, line: RelatedLine) -> Contained:
-    """Whether the running version contains the change that landed a related line."""
+def contains(ws: Workspace, landings: Landings, version: Running, line: RelatedLine) -> Contained:
+    """Whether the running version contains the change that landed a related line, and it still stands."""
     if version.commit is None:
         return Contained(None, version.why)
     if not line.commit:
@@ -67,10 +68,8 @@ def contains(ws: Workspace, version: Running, line: RelatedLine) -> Contained:
     if landed is None:
         return Contained(None, f"commit {line.commit[:10]}, which landed it, isn't in this clone")
     try:
-        answer = ws.repo.is_ancestor(landed, version.commit)
+        if why := landings.doubt(landed):
+            return Contained(None, why)
+        return landings.holds(landed, version.commit, version.shown)
     except MissingObject as error:
         return Contained(None, f"history is missing here ({error.message})")
-    if answer is None:
-        return Contained(None, "history is cut off here; `git fetch --unshallow` would settle it")
-    word = "contains" if answer else "lacks"
-    return Contained(answer, f"the running version {version.shown} {word} it ({line.commit[:10]})")

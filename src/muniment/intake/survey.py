@@ -9,7 +9,7 @@ from functools import cached_property
 from muniment import reports
 from muniment.documents.stages import Standing
 from muniment.findings import Finding, Report, title_of
-from muniment.git.repo import MissingObject, Oid
+from muniment.git.repo import Oid
 from muniment.ids import Fingerprint
 from muniment.intake.propose import (
     COVERING,
@@ -23,6 +23,7 @@ from muniment.intake.propose import (
 )
 from muniment.intake.rows import Alias, RelatedLine, Row, Verdict, row_digest
 from muniment.intake.running import Running, contains, running
+from muniment.intake.standing_work import Landings
 from muniment.intake.triage_lines import normal
 from muniment.ledger.entries import Entry
 from muniment.ledger.store import Ledger
@@ -70,12 +71,15 @@ class Survey:
     batch: str
     reports: Mapping[str, Report]
     _running: dict[str, Running] = field(default_factory=dict)
-    _docs_only: dict[str, bool] = field(default_factory=dict)
 
     @cached_property
     def index(self) -> Index:
         """The relate index, refreshed once."""
         return relate_index.refresh(self.ws)
+
+    @cached_property
+    def _landings(self) -> Landings:
+        return Landings(self.ws)
 
     @cached_property
     def _sightings(self) -> Mapping[str, tuple[Sighting, ...]]:
@@ -140,8 +144,8 @@ class Survey:
         before = [running(self.ws, version, commit) for version, commit in past]
         now = self.running(row)
         return any(
-            contains(self.ws, now, line).answer
-            and not any(contains(self.ws, one, line).answer for one in before)
+            contains(self.ws, self._landings, now, line).answer
+            and not any(contains(self.ws, self._landings, one, line).answer for one in before)
             for line in self.related(row)
             if line.verdict in COVERING and line.status == Standing.LANDED and line.commit
         )
@@ -176,7 +180,7 @@ class Survey:
 
     def _line(self, result: Related) -> RelatedLine:
         status = str(result.status)
-        if result.type == "commit" and result.verdict in COVERING and self._is_docs_only(result.commit):
+        if result.type == "commit" and result.verdict in COVERING and not self._is_evidence(result.commit):
             status = Standing.REFERENCE.value
         return RelatedLine(
             path=result.path,
@@ -189,19 +193,12 @@ class Survey:
             commit=result.commit,
         )
 
-    def _is_docs_only(self, commit: str) -> bool:
-        """Whether a commit changed documents alone: it may have filed the problem, and mended nothing."""
-        if commit not in self._docs_only:
-            try:
-                parents = self.ws.repo.commit(Oid(commit)).parents
-                changed = self.ws.repo.diff_paths(parents[0] if parents else None, Oid(commit))
-            except MissingObject:
-                changed = ("?",)
-            folder = f"{self.ws.config.docs_root}/"
-            self._docs_only[commit] = all(
-                path.startswith((folder, ".muniment/")) or path.lower().endswith(".md") for path in changed
-            )
-        return self._docs_only[commit]
+    def _is_evidence(self, commit: str) -> bool:
+        """Whether a commit may have mended something: not documents alone, no revert, not taken back."""
+        landed, landings = Oid(commit), self._landings
+        if landings.is_docs_only(landed) or landings.is_revert(landed):
+            return False
+        return not landings.taken_back(landed)
 
     def alias(self, row: Row, before: Sequence[Row]) -> Alias | None:
         """The earlier subject that tells of the same problem under another slug (C11)."""
@@ -254,7 +251,7 @@ class Survey:
         unclear: list[str] = []
 
         def answer(line: RelatedLine) -> Contained:
-            found = contains(self.ws, version, line)
+            found = contains(self.ws, self._landings, version, line)
             if found.answer is None:
                 unclear.append(found.why)
             return found
