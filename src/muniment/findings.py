@@ -32,6 +32,8 @@ SCHEMA = "muniment.report/1"
 MAX_REPORT_BYTES = 16 * 1024 * 1024
 """Largest report read, in bytes."""
 MAX_DEPTH = 32
+_SHOWN_KEY = 40
+"""Longest key that a JSON pointer repeats, in characters: keys are untrusted text."""
 SEVERITIES = ("high", "moderate", "minor")
 """Most severe first."""
 
@@ -225,7 +227,7 @@ def strings(value: Any, pointer: str = "") -> Iterable[tuple[str, str]]:
     elif isinstance(value, dict):
         for key, inner in value.items():
             yield f"{pointer} (a key)", key
-            step = key.replace("~", "~0").replace("/", "~1") if len(key) <= 40 else "…"  # noqa: PLR2004
+            step = key.replace("~", "~0").replace("/", "~1") if len(key) <= _SHOWN_KEY else "…"
             yield from strings(inner, f"{pointer}/{step}")
     elif isinstance(value, list):
         for position, inner in enumerate(value):

@@ -17,6 +17,7 @@ from muniment.quoting import code_text, inline_text, untrusted_block
 MAX_SKIPPED = 100
 """Most skipped exchanges listed one by one."""
 LIMIT_VALUE = 300
+_SHOWN_IDS = 20
 _PLACE = re.compile(r"@([A-Z]+)@")
 
 
@@ -82,8 +83,9 @@ def _count(value: object) -> str:
 
 def _finding(finding: Finding) -> str:
     where = "every space" if finding.scope == "global" else "one space"
-    ids = ", ".join(str(one) for one in finding.message_ids[:20])
-    more = f" and {len(finding.message_ids) - 20} more" if len(finding.message_ids) > 20 else ""  # noqa: PLR2004
+    ids = ", ".join(str(one) for one in finding.message_ids[:_SHOWN_IDS])
+    left = len(finding.message_ids) - _SHOWN_IDS
+    more = f" and {left} more" if left > 0 else ""
     facts = [
         f"- fingerprint: {code_text(finding.fingerprint)}",
         f"- {finding.severity} {finding.kind}, layer {code_text(finding.target_layer)}, {where}",

@@ -112,12 +112,12 @@ def _decision_draft(row: Row, decision: Decision, context: Context) -> Draft:
     return Draft("decision", data, op, basis)
 
 
-def _nothing(row: Row, decision: Decision, desk: Desk, context: Context) -> list[Draft]:  # noqa: ARG001
+def _nothing(row: Row, decision: Decision, desk: Desk, context: Context) -> list[Draft]:  # noqa: ARG001 - one signature for all
     """`reject` and `needs-owner` are recorded in the ledger alone: suppressed, or listed."""
     return []
 
 
-def _known_limitation(row: Row, decision: Decision, desk: Desk, context: Context) -> list[Draft]:  # noqa: ARG001
+def _known_limitation(row: Row, decision: Decision, desk: Desk, context: Context) -> list[Draft]:  # noqa: ARG001 - as above
     """The decision links the line that covers it, which must be there; the line itself stays as it is."""
     path, line = _target(decision)
     text = _read_text(desk, path)
@@ -126,7 +126,7 @@ def _known_limitation(row: Row, decision: Decision, desk: Desk, context: Context
     return []
 
 
-def _duplicate(row: Row, decision: Decision, desk: Desk, context: Context) -> list[Draft]:  # noqa: ARG001
+def _duplicate(row: Row, decision: Decision, desk: Desk, context: Context) -> list[Draft]:  # noqa: ARG001 - as above
     """The finding counts as seen again; another slug becomes an alias of the earlier subject (C11)."""
     canonical = _canonical(row, decision, context)
     name = str(row.fingerprint)

@@ -39,6 +39,8 @@ _CONSENT = re.compile(
 )
 _OWNERS_OWN = frozenset({Stage.DECISIONS, Stage.INSTRUCTIONS})
 _RECORDS = frozenset({"ledger", "report"})
+_SHOWN = 10
+"""Most affected spaces named one by one; the rest are counted."""
 _FIXING = frozenset({"attach", "new", "revisit", "fixed-not-deployed"})
 
 
@@ -268,7 +270,7 @@ def value_points(
         "days": len({one.day for one in sightings}),
         "spaces": len(spaces),
         "bots": len({one.bot for one in sightings}),
-        "affected": spaces[:10] + ([f"and {len(spaces) - 10} more"] if len(spaces) > 10 else []),  # noqa: PLR2004
+        "affected": spaces[:_SHOWN] + ([f"and {len(spaces) - _SHOWN} more"] if len(spaces) > _SHOWN else []),
         "breadth": finding["scope"],
         "cost": COSTS.get(layer, "unknown"),
         "roadmap": [roadmap] if roadmap else [],

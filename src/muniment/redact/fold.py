@@ -319,4 +319,4 @@ def _entity(escape: str) -> str:
 
 
 def _scalar(value: int) -> str:
-    return chr(value) if value < 0xD800 or 0xDFFF < value < 0x110000 else "\ufffd"  # noqa: PLR2004
+    return chr(value) if value < 0xD800 or 0xDFFF < value < 0x110000 else "\ufffd"  # noqa: PLR2004 - surrogates; the last code point

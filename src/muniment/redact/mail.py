@@ -95,7 +95,7 @@ def _is_host(domain: str) -> bool:
         return False
     if top in _FILE_ENDINGS:
         return False
-    versioned = labels[0].lstrip("v").isdigit() and (len(labels) > 2 and labels[1][:1].isdigit())  # noqa: PLR2004
+    versioned = labels[0].lstrip("v").isdigit() and (len(labels) > 2 and labels[1][:1].isdigit())  # noqa: PLR2004 - a third label
     return not versioned
 
 

@@ -138,7 +138,7 @@ def _build(people: list[tuple[int, str, list[str]]], source: str) -> KnownNames:
 
 def _require_length(text: str, where: str) -> None:
     folded = fold_text(text).strip()
-    if len(folded) < 2 or not (_tokens(folded) or len(text.strip()) > 1):  # noqa: PLR2004
+    if len(folded) < 2 or not (_tokens(folded) or len(text.strip()) > 1):  # noqa: PLR2004 - one character matches everywhere
         raise UsageProblem(
             f"{where}: a name of one character would match everywhere.",
             "Leave it out, or give the person's longer name.",

@@ -335,7 +335,7 @@ def _extent(text: str, start: int, limit: int, lengths: Callable[[str], tuple[in
         least, longest = lengths(digits) if len(digits) > 2 else (1, most)  # noqa: PLR2004 - too few to tell
         if not least:
             break
-        if len(digits) > 2 and least <= len(digits) <= longest and _clean_right(text, position):  # noqa: PLR2004
+        if len(digits) > 2 and least <= len(digits) <= longest and _clean_right(text, position):  # noqa: PLR2004 - a prefix alone is no number
             best = (position, digits)
     return best
 
@@ -387,8 +387,8 @@ def _numeric_row(text: str, start: int, end: int) -> bool:
         return False
     left = text[max(0, start - 2) : start]
     right = text[end : end + 2]
-    return (len(left) == 2 and left[0].isdigit() and left[1] == " ") or (  # noqa: PLR2004
-        len(right) == 2 and right[0] == " " and right[1].isdigit()  # noqa: PLR2004
+    return (len(left) == 2 and left[0].isdigit() and left[1] == " ") or (  # noqa: PLR2004 - a pair of neighbours
+        len(right) == 2 and right[0] == " " and right[1].isdigit()  # noqa: PLR2004 - as above
     )
 
 

@@ -112,19 +112,19 @@ def stem(word: str) -> str:
 
     A word of another language loses at most such an ending, the same one wherever it stands.
     """
-    if len(word) < 4 or not word.isascii() or not word.isalpha():  # noqa: PLR2004
+    if len(word) < 4 or not word.isascii() or not word.isalpha():  # noqa: PLR2004 - shorter words have no ending to drop
         return word
     word = _singular(word)
     for ending, instead in (("ation", "at"), ("ied", "y"), ("ing", ""), ("ed", "")):
         root = word.removesuffix(ending)
-        if root != word and len(root) > 2 and _VOWEL.search(root) and root[-1] != "e":  # noqa: PLR2004
+        if root != word and len(root) > 2 and _VOWEL.search(root) and root[-1] != "e":  # noqa: PLR2004 - what is left must be a word
             doubled = not instead and root[-1] == root[-2] and root[-1] not in "lsz"
             return root[:-1] if doubled else root + instead
     return word.removesuffix("e")
 
 
 def _singular(word: str) -> str:
-    if word.endswith("ies") and len(word) > 4:  # noqa: PLR2004
+    if word.endswith("ies") and len(word) > 4:  # noqa: PLR2004 - not "ties" or "dies"
         return word[:-3] + "y"
     if word.endswith(("sses", "shes", "ches", "xes")):
         return word[:-2]
