@@ -221,6 +221,31 @@ def test_repair__an_octopus_that_kept_ours(repo: Repo, base: list[Document]) -> 
     mended(repo, *base, *added)
 
 
+def test_repair__a_revert_that_conflicts(repo: Repo, base: list[Document]) -> None:
+    put(repo, "Base", *base)
+    more = [note(f"more {number}", base[-1], minute=number) for number in range(6)]
+    target = put(repo, "More", *base, *more[:3])
+    put(repo, "Even more", *base, *more)
+    repo.git("revert", "--no-edit", target, check=False)
+    mended(repo, *base, *more)
+
+
+def test_repair__in_a_linked_worktree(repo: Repo, base: list[Document], tmp_path: Path) -> None:
+    ours, theirs = conflicting(repo, base)
+    repo.git("worktree", "add", "-q", "-b", "linked", str(tmp_path / "linked"), "main")
+    linked = Repo(tmp_path / "linked")
+    linked.git("merge", "-s", "ours", "--no-commit", "side")
+    mended(linked, *base, *ours, *theirs)
+
+
+def test_repair__before_the_first_commit(tmp_path: Path, base: list[Document]) -> None:
+    fresh = Repo.init(tmp_path / "fresh")
+    fresh.write(PATH, file(*base).replace(b"\n,\n", b"\n", 1))
+    done = muniment("repair", "--json", cwd=fresh.path).ok()
+    assert done.json["repaired"]
+    assert fresh.read(PATH) == file(*base)
+
+
 # What a clean line merge can leave
 
 
@@ -421,6 +446,37 @@ def test_repair__another_file_is_left_alone(repo: Repo, base: list[Document], co
     done = repair(repo)
     assert done.json["unresolved"]
     assert repo.read(PATH) == content.encode()
+
+
+def test_repair__unknown_members_and_records_survive_every_damage(
+    segmented: tuple[Repo, Document, str], base: list[Document]
+) -> None:
+    repo, row, _ = segmented
+    later = note("later", base[-1])
+    whole = file(later, sealed=[row]).replace(b'"sealed"', b'"future":{"x":1},"sealed"', 1)
+    repo.write(PATH, whole)
+    repo.commit("Future")
+    lines = whole.splitlines(keepends=True)
+    for gone in range(1, 2 ** len(lines), 3):
+        kept = [line for number, line in enumerate(lines) if not gone >> number & 1]
+        repo.write(PATH, b"".join(kept))
+        repair(repo)
+        assert repo.read(PATH) == whole, kept
+
+
+def test_repair__a_ledger_whose_newest_version_is_newer_is_read_only(
+    repo: Repo, base: list[Document]
+) -> None:
+    newer = file(*base).replace(b"ledger/1", b"ledger/2")
+    repo.write(PATH, newer)
+    repo.commit("Newer")
+    for damaged in (newer, b"", file(*base)):
+        repo.write(PATH, damaged)
+        assert [one["rule"] for one in repair(repo).json["unresolved"]] == ["newer-schema"]
+        assert repo.read(PATH) == damaged
+    (repo.path / PATH).unlink()
+    assert repair(repo).code == 1
+    assert not (repo.path / PATH).exists()
 
 
 # Expunged entries

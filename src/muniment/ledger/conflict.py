@@ -92,6 +92,7 @@ class Reading:
         marked: Whether it holds conflict markers.
         schema: The schema number; 0 when it is JSON, but no ledger.
         newer: Whether a newer Muniment wrote it.
+        headed: Whether its top-level members could be read.
     """
 
     bodies: dict[str, Entry] = field(default_factory=dict)
@@ -102,6 +103,7 @@ class Reading:
     marked: bool = False
     schema: int = 1
     newer: bool = False
+    headed: bool = False
 
     @property
     def ids(self) -> frozenset[str]:
@@ -179,6 +181,7 @@ def _read_side(lines: list[Line], path: str, reading: Reading) -> None:
         return
     reading.schema = min(reading.schema, segment.schema) if segment.schema else 0
     reading.sealed.update(segment.sealed)
+    reading.headed = True
     _more(reading, segment.extra or {})
     reading.strays += _faulty(segment, lines)
     if any(fault.rule == "sealed" or not fault.entry for fault in segment.faults):
@@ -280,6 +283,7 @@ def _header(raw: bytes, reading: Reading) -> bool:
         if not segment.faults and segment.schema:
             _more(reading, segment.extra or {})
             reading.newer |= segment.newer
+            reading.headed = True
             reading.keep(segment.entries)
             return True
     return False

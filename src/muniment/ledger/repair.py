@@ -8,7 +8,7 @@ hold every entry that was readable before, and must verify better. Commits and s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from muniment.errors import Refused
@@ -50,6 +50,7 @@ class _Case:
         segments: The sealed segments that count and their entries' ids.
         strays: What can't be made out and stays where it is.
         back: Entries of HEAD's own history that were not here any more.
+        newer: Whether a newer Muniment wrote the file, a side of it, or HEAD's.
         done: What was mended.
     """
 
@@ -65,7 +66,7 @@ class _Case:
     strays: list[Stray] = field(default_factory=list)
     done: list[Repaired] = field(default_factory=list)
     back: frozenset[str] = frozenset()
-    joined: bool = False
+    newer: bool = False
 
     def say(self, what: str, path: str = "") -> None:
         self.done.append(Repaired(path or self.path, what))
@@ -123,7 +124,15 @@ def _gather(case: _Case) -> None:
             archive.forms.take(side)
         _drop_copies(case, sides[1])
     case.content, case.held = joined(case.reading, sides[0] if sides else None)
-    case.joined = case.reading.marked
+    if not case.reading.headed:
+        for version in reversed(archive.tips):
+            case.content = replace(case.content, extra={**version.extra, **case.content.extra})
+    case.newer = any(one.newer for one in (case.reading, *archive.tips, *(sides[0] if sides else ())))
+    put = case.content.entries.keys() - case.reading.ids
+    if case.reading.marked:
+        case.say("The conflict is resolved: the entries of both sides are joined.")
+    elif put:
+        case.say(f"{count(put)} of the conflict's sides put back: {names(put)}.")
 
 
 def _drop_copies(case: _Case, blobs: Iterable[Oid]) -> None:
@@ -137,7 +146,7 @@ def _drop_copies(case: _Case, blobs: Iterable[Oid]) -> None:
 
 def _blocked(case: _Case) -> Unresolved | None:
     """Why this file can't be touched at all; None when it can."""
-    if case.reading.newer or case.archive.newer:
+    if case.newer:
         message = f"It has a newer schema than this Muniment knows, so it is read-only here. {UPGRADE}"
         return Unresolved(case.path, 0, "newer-schema", message, "pip install --upgrade muniment")
     if not case.reading.schema:
@@ -155,8 +164,6 @@ def _members(case: _Case) -> frozenset[str]:
     for row in in_force(case.content.sealed)[0]:
         here |= _sealed_ids(case, row)
     case.held |= frozenset(here) - frozenset(case.content.entries)
-    if case.joined:
-        case.say("The conflict is resolved: the entries of both sides are joined.")
     own = frozenset(here | archive.ids)
     back = own - here
     ids, absent = closed(own, forms)

@@ -5,7 +5,7 @@ Nothing is fetched. What this clone lacks is noted as a gap, with the command th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -32,6 +32,15 @@ class Gap:
     settle: str
 
 
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What one version of the open segment says beside its entries."""
+
+    rows: frozenset[Sealed] = frozenset()
+    extra: Mapping[str, bytes] = field(default_factory=dict)
+    newer: bool = False
+
+
 @dataclass(slots=True)
 class Archive:
     """What was read out of git objects.
@@ -43,7 +52,7 @@ class Archive:
         rows: The records of sealed segments found there.
         files: Sealed file name → the blobs found under that name.
         gaps: What could not be read.
-        newer: Whether a newer Muniment wrote one of the files.
+        tips: What the ledger is at HEAD and, in a merge, at what is merged in.
     """
 
     ws: Workspace
@@ -52,8 +61,8 @@ class Archive:
     rows: set[Sealed] = field(default_factory=set)
     files: dict[str, list[Oid]] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
-    newer: bool = False
-    _blobs: dict[Oid, frozenset[Sealed]] = field(default_factory=dict)
+    tips: list[Version] = field(default_factory=list)
+    _blobs: dict[Oid, Version] = field(default_factory=dict)
     _lines: set[bytes] = field(default_factory=set)
 
     def note(self, error: Unavailable) -> None:
@@ -62,24 +71,26 @@ class Archive:
         if gap not in self.gaps:
             self.gaps.append(gap)
 
-    def take_commit(self, commit: Oid, path: str, found: set[str]) -> None:
+    def take_commit(self, commit: Oid, path: str, found: set[str]) -> Version:
         """Read the ledger at `path` in a commit, with its sealed segments; ids go to `found`."""
         entry = self.ws.repo.entry(commit, path)
         if entry is None:
-            return
+            return Version()
         if entry.oid not in self._blobs:
             reading = self._read(self.ws.repo.blob(entry.oid), path, found)
-            self._blobs[entry.oid] = frozenset(reading.sealed)
+            self._blobs[entry.oid] = Version(frozenset(reading.sealed), reading.extra, reading.newer)
             self.rows |= reading.sealed
-        for row in sorted(self._blobs[entry.oid]):
+        version = self._blobs[entry.oid]
+        for row in sorted(version.rows):
             self._take_sealed(commit, sealed_path(path, row.file), row, found)
+        return version
 
     def _take_sealed(self, commit: Oid, path: str, row: Sealed, found: set[str]) -> None:
         entry = self.ws.repo.entry(commit, path)
         if entry is None or entry.oid in self._blobs:
             return
         self._read(self.ws.repo.blob(entry.oid), path, found)
-        self._blobs[entry.oid] = frozenset()
+        self._blobs[entry.oid] = Version()
         self.files.setdefault(row.file, []).append(entry.oid)
 
     def _read(self, data: bytes, path: str, found: set[str]) -> Reading:
@@ -87,7 +98,6 @@ class Archive:
         reading = read(self._fresh(data), path)
         self.forms.take(reading)
         found |= reading.ids
-        self.newer |= reading.newer
         return reading
 
     def _fresh(self, data: bytes) -> bytes:
@@ -127,6 +137,8 @@ def own_history(ws: Workspace, archive: Archive) -> None:
     """Everything that was ever in the ledger on the way to HEAD and, in a merge, to what is merged in."""
     head = ws.repo.head().commit
     tips = [*([head] if head else []), *_merging(ws)]
+    for tip in tips:
+        archive.tips += _take(archive, tip, (), archive.ids)
     if tips:
         _walk(ws, archive, tips, archive.ids)
         _note_shallow(ws, archive, tips)
@@ -165,16 +177,16 @@ def _walk(ws: Workspace, archive: Archive, tips: Iterable[Oid], found: set[str])
         archive.note(error)
 
 
-def _take(archive: Archive, commit: Oid, paths: Sequence[str], found: set[str]) -> None:
+def _take(archive: Archive, commit: Oid, paths: Sequence[str], found: set[str]) -> list[Version]:
     """Read the ledger of one commit: where it lies now, and where that commit's own settings put it."""
     try:
         places = {archive.ws.config.ledger_path}
         if len(paths) > 1:
             places.add(configuration.load_at(archive.ws.repo, commit)[0].ledger_path)
-        for path in sorted(places):
-            archive.take_commit(commit, path, found)
+        return [archive.take_commit(commit, path, found) for path in sorted(places)]
     except MissingObject as error:
         archive.note(error)
+        return []
 
 
 def _paths(ws: Workspace, tips: Iterable[Oid]) -> tuple[str, ...]:
