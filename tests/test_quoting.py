@@ -54,7 +54,9 @@ def test_untrusted_block__stays_one_quote_and_reads_as_modelled(text: str) -> No
     assert (leaves[0].text, leaves[-1].text) == ("before", "after")
     inside = leaves[1:-1]
     assert all(leaf.path == ("quote",) for leaf in inside)
-    assert tuple((leaf.kind, leaf.text) for leaf in inside) == quoting.untrusted_reading(text)
+    assert tuple((leaf.kind, leaf.text) for leaf in inside) == quoting.block_reading(
+        quoting.untrusted_block(text)
+    )
 
 
 @given(st.text())

@@ -126,13 +126,8 @@ def untrusted_block(text: str) -> str:
     )
 
 
-def untrusted_reading(text: str) -> tuple[tuple[str, str], ...]:
-    """The leaf blocks (`p` or `code`, text) that a reader finds in `untrusted_block(text)`."""
-    return block_reading(untrusted_block(text))
-
-
 def block_reading(shown: str) -> tuple[tuple[str, str], ...]:
-    """The same, from the block itself."""
+    """The leaf blocks (`p` or `code`, text) that a reader finds in an `untrusted_block`."""
     block = [line[2:] for line in shown.split("\n")]
     body = block[2:]
     header = ("p", UNTRUSTED_LINE.replace("*", ""))

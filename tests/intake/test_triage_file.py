@@ -28,7 +28,7 @@ from muniment.intake.rows import (
 )
 from muniment.intake.triage_file import Said, decision_lines, parse, render
 from muniment.intake.triage_lines import normal
-from muniment.intake.triage_rows import Reading, read_rows, rows_of
+from muniment.intake.triage_rows import Reading, read_rows
 from tests.support.markdown_text import prettier, prettier_missing
 from tests.support.reports import finding
 
@@ -70,6 +70,11 @@ def read(text: str, *rows: Row) -> Reading:
     file, problems = parse(text, PATH)
     found = read_rows(file, PATH, lambda report, native: known.get((report, native)))
     return Reading(found.rows, (*problems, *found.problems))
+
+
+def as_written(text: str) -> tuple[Row, ...]:
+    """The rows of a version of the file whose reports aren't at hand."""
+    return read_rows(parse(text, PATH)[0], PATH).rows
 
 
 def same(one: Row, other: Row) -> bool:
@@ -136,7 +141,7 @@ def test_render__prettier_changes_nothing_that_is_read() -> None:
     (formatted,) = prettier([text])
     assert formatted == text
     (odd,) = prettier([fill(text.replace("\n- ", "\n*   "), "*   reason:", "*   reason: so *it* is __x__")])
-    assert [one.decision is not None for one in rows_of(odd.encode())] == [True, False]
+    assert [one.decision is not None for one in as_written(odd)] == [True, False]
 
 
 def test_render__links_lead_from_the_file_to_the_place() -> None:
@@ -281,7 +286,7 @@ def test_read__nonsense() -> None:
     file, problems = parse("\x00\x01 nothing\n- decision: approve\n", PATH)
     assert (file.batch, file.blocks) == ("", ())
     assert {problem.rule for problem in problems} == {"triage-line", "triage-file"}
-    assert rows_of(b"\xff\xfe\x00") == ()
+    assert as_written(b"\xff\xfe\x00".decode("utf-8", "replace")) == ()
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\r"])
@@ -290,7 +295,7 @@ def test_read__other_line_ends_and_bullets(newline: str, bullet: str) -> None:
     text = fill(text_of(FULL), "- decision:", "- decision: approve")
     lines = [f"{bullet}{line[1:]}" if line.startswith("- ") else line for line in text.split("\n")]
     known = replace(FULL, related=tuple(replace(line, title="") for line in FULL.related))
-    assert [one.decision is not None for one in rows_of(newline.join(lines).encode())] == [True]
+    assert [one.decision is not None for one in as_written(newline.join(lines))] == [True]
     assert known
 
 
@@ -400,7 +405,7 @@ def test_edit__a_whole_decision_list_deleted_by_hand_comes_back(ending: str) -> 
     cut = text_of(made)
     cut = cut[: cut.index("\n\n**Decision**")] + ending
     words = Said("dismiss", "", "", "", "", "Robin", 0)
-    after = triage_edit.set_decision(cut, PATH, "1", decision_lines(words, made.digest))
+    after = triage_edit.set_decisions(cut, PATH, {"1": decision_lines(words, made.digest)})
     assert read(after, made).rows[0].dismissed
     mended = triage_edit.set_facts(cut, PATH, [made], FOLDER)
     found = read(mended, made)
@@ -416,7 +421,7 @@ def test_edit__an_unclear_row_is_refused() -> None:
     section = text[text.index("## Row 1") :]
     for broken, name in ((twice, "1"), (f"{text}\n{section}", "1"), (text, "2")):
         with pytest.raises(Refused):
-            triage_edit.set_decision(broken, PATH, name, words)
+            triage_edit.set_decisions(broken, PATH, {name: words})
 
 
 @pytest.mark.parametrize(
@@ -451,6 +456,6 @@ def test_read__a_suppressed_line_that_can_not_be_read_is_said() -> None:
     assert [problem.rule for problem in problems] == ["triage-line"]
 
 
-def test_rows_of__reads_an_older_version_without_its_reports() -> None:
+def test_read__an_older_version_without_its_reports() -> None:
     text = fill(text_of(row(1), row(2)), "- decision:", "- decision: approve", 2)
-    assert [one.decision is not None for one in rows_of(text.encode())] == [False, True]
+    assert [one.decision is not None for one in as_written(text)] == [False, True]

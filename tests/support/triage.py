@@ -143,7 +143,7 @@ def decide(
     for row in rows:
         said = Said(word, target, reason, "", "", "Robin", 0)
         pairs = decision_lines(said, before.row(row).digest)
-        text = triage_edit.set_decision(text, triage, row, pairs)
+        text = triage_edit.set_decisions(text, triage, {row: pairs})
     repo.write(triage, text)
     if channel != "file":
         loaded = batches.load(ws, Path(triage).stem)

@@ -14,8 +14,6 @@ from muniment.git.repo import Oid, Repository, TreeEntry
 
 HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
 """The hooks of `git commit` that may change or reject, in its order (githooks(5))."""
-_TOO_OLD_FOR_HOOK_RUN = 129
-"""git's exit code for an unknown option or usage; `git hook run` exists since 2.36."""
 
 
 def require_identity(repo: Repository) -> None:

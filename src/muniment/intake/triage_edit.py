@@ -106,11 +106,6 @@ def set_decisions(text: str, path: str, decided: Mapping[str, Pairs]) -> str:
     return work.text(final_newline=_ends(text))
 
 
-def set_decision(text: str, path: str, row: str, pairs: Pairs) -> str:
-    """`set_decisions` for one row."""
-    return set_decisions(text, path, {row: pairs})
-
-
 def append_row(text: str, row: Row, folder: str) -> str:
     """The file with a row's section added at its end."""
     newline = newline_of(text)

@@ -7,13 +7,13 @@ checked, which is what a look at an older version of the file needs.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from muniment.errors import Problem
 from muniment.intake.rows import Action, Decision, Row, approved, row_digest
-from muniment.intake.triage_file import APPROVE, DISMISS, Block, Said, TriageFile, parse, said
+from muniment.intake.triage_file import APPROVE, DISMISS, Block, Said, TriageFile, said
 from muniment.intake.triage_lines import LineError, read_facts
 
 FindingOf = Callable[[str, str], Mapping[str, Any] | None]
@@ -47,15 +47,6 @@ def read_rows(file: TriageFile, path: str, finding_of: FindingOf | None = None) 
         if row is not None:
             rows.append(row)
     return Reading(tuple(rows), tuple(problems))
-
-
-def rows_of(data: bytes) -> Iterable[Row]:
-    """The rows of one version of a triage file, as written; never raises (for `authority.history`)."""
-    try:
-        file, _ = parse(data.decode("utf-8", "replace"), "")
-    except (ValueError, RecursionError):  # a parser's limit on hostile input: nothing was decided there
-        return ()
-    return read_rows(file, "").rows
 
 
 def _row(
