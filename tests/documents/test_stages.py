@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from muniment.cli.commands.docs import STAGES
 from muniment.config import Config
 from muniment.documents.stages import FOLDERS, Layout, Stage, Standing
 
@@ -55,3 +56,8 @@ def test_standing_of_stages() -> None:
     assert {stage.standing for stage in FOLDERS} == {Standing.OPEN, Standing.LANDED}
     assert Stage.ARCHIVE.standing is Standing.LANDED
     assert Stage.REFERENCE.standing is Standing.REFERENCE
+
+
+def test_stages_offered_on_the_command_line_are_those_that_hold_documents() -> None:
+    records = {Stage.REVIEWS, Stage.LEDGER, Stage.HISTORY}
+    assert tuple(str(stage) for stage in Stage if stage not in records) == STAGES

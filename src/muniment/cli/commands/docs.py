@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 
 from muniment.cli import output
 from muniment.cli.options import Invocation, json_option, pass_invocation, rev_option
 from muniment.errors import Problem, UsageProblem
+
+if TYPE_CHECKING:
+    from muniment.documents.reading import Document
 
 STAGES = (
     "ideas",
@@ -45,21 +49,25 @@ def list_(invocation: Invocation, stage: str | None, rev: str | None, as_json: b
     chosen = [document for document in found.documents if stage is None or document.stage == stage]
     _report(problems, as_json=as_json)
     if as_json:
-        rows = [
-            {
-                "path": document.path,
-                "stage": str(document.stage),
-                "status": str(document.stage.standing),
-                "title": document.title,
-                "line": document.line,
-            }
-            for document in chosen
-        ]
+        rows = [_row(document) for document in chosen]
         output.emit_json({"documents": rows, "problems": [output.problem_json(one) for one in problems]})
-        return
-    for document in chosen:
-        path = output.style(output.safe(document.path), "path")
-        output.emit([f"{document.stage:<12} {path}  {output.safe(document.title)}"])
+    else:
+        output.emit(_line(document) for document in chosen)
+
+
+def _row(document: Document) -> dict[str, object]:
+    return {
+        "path": document.path,
+        "stage": str(document.stage),
+        "status": str(document.stage.standing),
+        "title": document.title,
+        "line": document.line,
+    }
+
+
+def _line(document: Document) -> str:
+    path = output.style(output.safe(document.path), "path")
+    return f"{document.stage:<12} {path}  {output.safe(document.title)}"
 
 
 @docs.command()
