@@ -15,6 +15,7 @@ from muniment.check.paths import Kind
 from muniment.config import ALLOW_LIST, COMMITTED
 from muniment.errors import MunimentError, Problem
 from muniment.files import atomic_write
+from muniment.redact.spans import MEANINGS
 
 if TYPE_CHECKING:
     from muniment.redact.gate import Gate, GateProblem
@@ -32,15 +33,6 @@ JUDGED = (
 )
 """Everything but settings and allow-list, which hold owners' addresses and reviewed values by design."""
 
-_MEANINGS = {
-    "phone": "a phone number",
-    "jid": "a WhatsApp id",
-    "lid": "a WhatsApp id",
-    "group": "a WhatsApp group id",
-    "email": "an e-mail address",
-    "name": "a known name",
-    "secret": "a secret",
-}
 MAX_FRESH = 128 * 1024
 """Committed bytes looked at for the first time in one run; what is left is counted in a note."""
 
@@ -125,7 +117,7 @@ class _Known:
     def judge(self, path: str, oid: str, data: bytes | None) -> list[tuple[int, str]]:
         """Look at a blob, and remember what was found in it."""
         seen = self.gate.inspect(path, data, b"") if data is not None else ()
-        found = sorted({(one.line, one.kind) for one in seen if one.kind in _MEANINGS})
+        found = sorted({(one.line, one.kind) for one in seen if one.kind in MEANINGS})
         self._found[oid] = found
         self._fresh = True
         return found
@@ -170,7 +162,7 @@ def _problem(found: GateProblem) -> Problem:
 
 
 def _meaning(kind: str) -> str:
-    return _MEANINGS.get(kind, kind)
+    return MEANINGS.get(kind, kind)
 
 
 def _rules_digest(context: Context) -> str:

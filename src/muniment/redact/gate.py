@@ -21,7 +21,7 @@ from muniment.redact.identifiers import find_identifiers
 from muniment.redact.loose import Loose
 from muniment.redact.rules import KnownNames, detect, mask
 from muniment.redact.scrub import redact
-from muniment.redact.spans import Span, merge
+from muniment.redact.spans import MEANINGS, Span, merge
 
 if TYPE_CHECKING:  # a workspace brings the git library, which judging a text doesn't need
     from muniment.workspace import Workspace
@@ -52,13 +52,7 @@ class GateProblem:
 
 
 _MEANING = {
-    "phone": "a phone number",
-    "jid": "a WhatsApp id",
-    "lid": "a WhatsApp id",
-    "group": "a WhatsApp group id",
-    "email": "an e-mail address",
-    "name": "a known name",
-    "secret": "a secret",
+    **MEANINGS,
     "undecodable": "a byte that is not UTF-8, so nothing could be judged",
     "timeout": "judging took too long, so it is refused",
     "error": "judging failed, so it is refused",

@@ -7,12 +7,12 @@ import re
 from muniment.redact.identifiers import find_identifiers, views
 from muniment.redact.names import ROLES, KnownName, KnownNames
 from muniment.redact.secrets import find_secrets
-from muniment.redact.spans import Span, merge
+from muniment.redact.spans import MEANINGS, Span, merge
 
 __all__ = ["KINDS", "TAG", "KnownName", "KnownNames", "detect", "find_tags", "mask"]
 
 _OPAQUE = "\ufffc"
-KINDS = ("phone", "jid", "lid", "group", "email", "name", "secret")
+KINDS = tuple(MEANINGS)
 TAG = re.compile(rf"\[({'|'.join((*KINDS, *ROLES))})-([1-9][0-9]{{0,5}})\]")
 """A tag as `redact` writes it; such a text is opaque to every detector."""
 

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+
+MEANINGS: Mapping[str, str] = {
+    "phone": "a phone number",
+    "jid": "a WhatsApp id",
+    "lid": "a WhatsApp id",
+    "group": "a WhatsApp group id",
+    "email": "an e-mail address",
+    "name": "a known name",
+    "secret": "a secret",
+}
+"""Each kind of span in words for people."""
 
 
 @dataclass(frozen=True, slots=True)
