@@ -60,9 +60,12 @@ def prepare(ws: Workspace) -> Prepared:
         with publish.open_door(ws) as door:
             # Judged against the file as it stands: what a person put there is not added by this run.
             door.write(
-                publish.ClearedChange(path, door.gate.clear(path, data, found[path]))
-                for path, data in wanted.items()
-                if data is not None and path in changed
+                (
+                    publish.ClearedChange(path, door.gate.clear(path, data, found[path]))
+                    for path, data in wanted.items()
+                    if data is not None and path in changed
+                ),
+                seen=found,
             )
     return Prepared(
         created=tuple(sorted(path for path in changed if found[path] is None)),

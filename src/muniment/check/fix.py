@@ -59,7 +59,8 @@ def _mend_files(ws: Workspace, scope: Scope, done: list[Done], notes: list[Note]
         context = _context(ws, scope)
         for change, what in (*_ledger(context), *_line_endings(context)):
             try:
-                if door.write(door.clear([change]), operation="check --fix"):
+                seen = {change.path: context.snapshot.read(change.path)}
+                if door.write(door.clear([change]), operation="check --fix", seen=seen):
                     done.append((change.path, what))
             except CheckFailed as error:
                 notes.append(_refused(change.path, error))

@@ -179,7 +179,9 @@ def _take_in(ws: Workspace, door: Door, gate: Gate, judged: _Judgement) -> Outco
     batch = replace(batch, rows=tuple(withheld(gate, batch.batch, row) for row in batch.rows))
     text = triage_file.render(batch, ws.config.triage_path, template_text("triage.md"))
     changes.append(FileChange(triage, text.encode("utf-8")))
-    door.write(door.clear(changes, gate), operation=f"intake:{batch.batch}")
+    # All of them are new here; a file that somebody made meanwhile is theirs.
+    absent = dict.fromkeys(change.path for change in changes)
+    door.write(door.clear(changes, gate), operation=f"intake:{batch.batch}", seen=absent)
     written = tuple(path for path in fresh if path not in known)
     return replace(base, batch=batch, triage=triage, reports=written)
 

@@ -307,7 +307,11 @@ class _Act:
         loaded = batches.read(self.ws, self.loaded.path, data)
         if data != self.loaded.data:
             change = FileChange(self.loaded.path, data)
-            self.door.write(self.door.clear([change]), operation=f"triage:{loaded.batch.batch}")
+            self.door.write(
+                self.door.clear([change]),
+                operation=f"triage:{loaded.batch.batch}",
+                seen={self.loaded.path: self.loaded.data},
+            )
         if channel is not None:
             decided = [row for row in loaded.batch.rows if row.row in names]
             records.keep(self.ws, loaded.batch.batch, decided, channel)

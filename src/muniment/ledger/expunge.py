@@ -186,5 +186,6 @@ def _publish(ws: Workspace, door: Door, made: Plan, operation: str) -> Expunged:
     paths = frozenset(change.path for change in made.changes)
     message = f"Expunge ledger entry {made.target.id.short}"
     cleared = clear(ws, door, made.ledger, made.changes)
-    done = door.commit(cleared, message, operation=operation, may_be_dirty=paths)
+    seen = {made.ledger.path: made.ledger.data}
+    done = door.commit(cleared, message, operation=operation, may_be_dirty=paths, seen=seen)
     return Expunged(made.target.id, made.entry.id, done.commit)

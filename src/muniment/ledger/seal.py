@@ -56,7 +56,8 @@ def seal(ws: Workspace, *, over: int = DEFAULT_BYTES) -> SealResult:
         record, data = sealed_segment(prefix)
         left = tuple(entry for entry in opened.entries if entry.id not in moved)
         changes = changes_for(ledger, left, [*in_force_records(ledger), record], {record.file: data})
-        door.write(clear(ws, door, ledger, changes), operation="ledger-seal")
+        seen = {ledger.path: ledger.data}
+        door.write(clear(ws, door, ledger, changes), operation="ledger-seal", seen=seen)
         return SealResult(record, sealed_path(ledger.path, record.file), size, len(left))
 
 

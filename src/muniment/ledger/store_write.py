@@ -64,7 +64,8 @@ def _write(ws: Workspace, door: Door, appended: Appended, present: Present | Non
     """
     (change,) = appended.changes
     if present is None or tip is None or change.data is None:
-        door.write(door.clear(appended.changes), operation="ledger-add")
+        seen = {change.path: present.data if present else None}
+        door.write(door.clear(appended.changes), operation="ledger-add", seen=seen)
         return
     part = _cleared(door, change.path, present.data, change.data, appended.entries[0])
     blob = replace_part(ws, Present(present.data, present.stat, tip.blob), part, change.data)

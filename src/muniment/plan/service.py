@@ -87,7 +87,8 @@ def reconcile(ws: Workspace) -> Outcome:
         if rotated is not None and old is not None:
             # The user's own bytes only change their name: nothing is added that the gate would judge.
             cleared += (publish.ClearedChange(rotated, door.gate.clear(rotated, old, old)),)
-        written = door.write(cleared) if cleared else ()
+        seen = {path: old, file.path: file.text.encode("utf-8"), **({rotated: None} if rotated else {})}
+        written = door.write(cleared, seen=seen) if cleared else ()
     if path in written:
         _remember(ws, result)
     return Outcome(path, rotated, result, written, file.problems)
