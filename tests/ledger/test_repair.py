@@ -387,6 +387,8 @@ def test_repair__follows_a_ledger_that_moved(repo: Repo, base: list[Document]) -
     repo.write(".muniment/config.yaml", "docs_root: notes\n")
     repo.write("notes/reviews/ledger.json", file(*base[:-1]))
     repo.commit("Moved, and one lost")
+    against = ("ledger", "verify", "--against", "HEAD~1", "--json")
+    assert [one["rule"] for one in muniment(*against, cwd=repo.path).json["problems"]] == ["removed"]
     repair(repo)
     assert repo.read("notes/reviews/ledger.json") == file(*base)
 
@@ -643,6 +645,18 @@ def test_repair__the_gate_still_judges_what_comes_back(repo: Repo, base: list[Do
     assert "gate" in [one["rule"] for one in done.json["unresolved"]]
     assert "555" not in done.out
     assert repo.read(PATH) == file(*base)
+
+
+def test_repair__two_lines_run_together_keep_the_text_of_the_one_that_was_never_committed(
+    repo: Repo, base: list[Document]
+) -> None:
+    put(repo, "Base", *base)
+    fresh, known = spell(note("only here", base[-1])), spell(base[0])
+    glued = fresh[: fresh.index('"id"') + 20] + known[30:]
+    repo.write(PATH, file(*base).replace(known.encode(), glued.encode()))
+    done = repair(repo)
+    assert b"only here" in repo.read(PATH)
+    assert done.json["unresolved"]
 
 
 # Properties

@@ -28,6 +28,7 @@ _MARKER = re.compile(rb"(?P<run><{7,}|\|{7,}|={7,}|>{7,})(?: .*)?\r?\Z")
 _CLAIM = re.compile(rb'"id" ?: ?"([0-9a-f]{32})"')
 _STRUCTURE = frozenset({b"", b"[", b"]", b"}", b"]}", b'],"entries":[', b'"entries":[', b"{"})
 _BOM = b"\xef\xbb\xbf"
+_DAMAGED_BYTES = 2
 _ELEMENT_RULES = frozenset({"id", "value", "schema", "duplicate-key"})
 
 Line = tuple[int, bytes]
@@ -57,7 +58,7 @@ class Stray:
     def is_told_by(self, entry: Entry) -> bool:
         """Whether the entry that it claims to be, given as recorded, says all that it could have said.
 
-        A piece that is no JSON claims little: it has to be a part of the entry, or mostly the same.
+        A piece that is no JSON claims little: it has to be a part of the entry, or that cut short.
         """
         if self.raw and self.raw in entry.raw:
             return True
@@ -75,8 +76,12 @@ def _object(raw: bytes) -> dict[str, object] | None:
 
 
 def _alike(one: bytes, other: bytes) -> bool:
-    """Whether what two texts have in common at their ends is more than half of the first."""
-    return len(commonprefix([one, other])) + len(commonprefix([one[::-1], other[::-1]])) > len(one) // 2
+    """Whether `one` is `other` with something cut out, but for a damaged byte or two.
+
+    Two lines run into each other share an end with an entry as well; what is between is somebody's text.
+    """
+    start, end = len(commonprefix([one, other])), len(commonprefix([one[::-1], other[::-1]]))
+    return start + end >= len(one) - _DAMAGED_BYTES
 
 
 @dataclass(slots=True)

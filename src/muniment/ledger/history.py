@@ -143,12 +143,13 @@ def _span(ws: Workspace, against: str, tip: Oid | None) -> tuple[Oid, Oid]:
 def _paths(ws: Workspace, here: str, base: Oid, head: Oid) -> tuple[str, ...]:
     """Where the ledger lies now, and wherever the settings of a commit in between put it."""
     found = {here}
-    seen: set[Oid] = set()
+    seen: set[Oid | None] = set()
     changes = ws.repo.commits([head], hide=[base], paths=(configuration.COMMITTED,))
     for commit in (base, *(commit.oid for commit in changes)):
         entry = ws.repo.entry(commit, configuration.COMMITTED)
-        if entry is not None and entry.oid not in seen:
-            seen.add(entry.oid)
+        settings = entry.oid if entry else None
+        if settings not in seen:
+            seen.add(settings)
             found.add(configuration.load_at(ws.repo, commit)[0].ledger_path)
     return tuple(sorted(found))
 
