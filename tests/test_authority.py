@@ -173,6 +173,41 @@ def test_file__through_a_merge_by_a_stranger_the_author_counts(team: Repo) -> No
     assert rows(preview(team)) == {"1": "branch"}
 
 
+def test_file__an_approval_taken_back_and_brought_back_by_a_merge_is_the_mergers(team: Repo) -> None:
+    intake(team, [Told("one")])
+    publish(team, "Take in")
+    decide(team, ["1"], channel="file")
+    publish(team)
+    team.git("branch", "old")
+    approved = team.read(TRIAGE)
+    team.write(TRIAGE, approved.replace(b"- decision: approve", b"- decision:"))
+    publish(team, "Take back")
+    as_stranger(team)
+    team.git("switch", "-q", "old")
+    team.write("notes.md", "More\n")
+    team.commit("More")
+    team.git("switch", "-q", "main")
+    team.git("merge", "-q", "--no-commit", "--no-ff", "old")
+    team.write(TRIAGE, approved)
+    publish(team, "Merge")
+    assert rows(preview(team)) == {}
+
+
+def test_file__a_merge_that_keeps_the_approval_of_one_side_takes_nothing_away(team: Repo) -> None:
+    intake(team, [Told("one")])
+    publish(team, "Take in")
+    team.git("branch", "late")
+    decide(team, ["1"], channel="file")
+    publish(team)
+    as_stranger(team)
+    team.git("switch", "-q", "late")
+    team.write("notes.md", "More\n")
+    team.commit("More")
+    team.git("merge", "-q", "--no-ff", "-m", "Merge", "main")
+    publish(team, "Merge")
+    assert rows(preview(team)) == {"1": "branch"}
+
+
 def test_no_remote__a_file_is_claimed_and_a_flag_counts(repo: Repo) -> None:
     repo.write(".muniment/config.yaml", CONFIG)
     repo.commit("Settings")

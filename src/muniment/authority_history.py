@@ -49,14 +49,33 @@ class History:
         if self._reading(self._tip, row) != wanted:
             return None
         at = self._repo.commit(self._tip)
-        while True:
-            came_from = next((parent for parent in at.parents if self._reading(parent, row) == wanted), None)
-            if came_from is None:
-                break
+        merges: list[Commit] = []
+        while (came_from := self._carrier(at, row, wanted)) is not None:
+            if len(at.parents) > 1:
+                merges.append(at)
             at = self._repo.commit(came_from)
         if not at.parents and self._repo.is_shallow():
             raise Unreachable("history is cut off before the decision.", self._fetch())
-        return at
+        return next((merge for merge in merges if self._revives(merge, at, row, wanted)), at)
+
+    def _carrier(self, commit: Commit, row: str, wanted: str) -> Oid | None:
+        """The first parent that has the reading already."""
+        return next((parent for parent in commit.parents if self._reading(parent, row) == wanted), None)
+
+    def _revives(self, merge: Commit, origin: Commit, row: str, wanted: str) -> bool:
+        """Whether a merge chose the reading against a parent that had it once and had it taken away.
+
+        Merging by git's rules keeps what was taken away on one side; choosing otherwise is the merger's act.
+        """
+        for parent in merge.parents:
+            if self._reading(parent, row) == wanted:
+                continue
+            knew = self._repo.is_ancestor(origin.oid, parent)
+            if knew is None:
+                raise Unreachable("history is cut off before the decision.", self._fetch())
+            if knew:
+                return True
+        return False
 
     def _reading(self, commit: Oid, row: str) -> str | None:
         if commit not in self._blobs:
