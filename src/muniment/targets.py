@@ -53,9 +53,11 @@ def require_plain(ws: Workspace, paths: Iterable[str]) -> None:
 def _require_plain_folder(ws: Workspace, folder: Path, path: str) -> None:
     shown = folder.relative_to(ws.root).as_posix()
     if folder.is_symlink():
+        real, root = folder.resolve(), ws.root.resolve()
+        named = real.relative_to(root).as_posix() if real.is_relative_to(root) else str(real)
         raise Refused(
             f"{path} lies behind the symbolic link {shown}, and git doesn't follow those.",
-            f"Name the real folder in the configuration: {folder.resolve()}",
+            f"Name the real folder in the configuration: {named}",
         )
     if folder.exists() and not folder.is_dir():
         raise Refused(f"{shown} is a file, so {path} can't be written.")

@@ -127,13 +127,14 @@ def test_undo__a_later_edit_that_overlaps_refuses_and_names_it(team: Repo) -> No
     assert (team.head(), team.status(), entries(team)) == before
 
 
-def test_undo__a_created_document_that_moved_refuses(team: Repo) -> None:
+@pytest.mark.parametrize("place", ["docs/archive/one.md", "docs/archive/under-another-name.md"])
+def test_undo__a_created_document_that_moved_refuses(team: Repo, place: str) -> None:
     apply(team, Told("one"))
-    team.git("mv", "docs/bugs/one.md", "docs/archive/one.md")
+    team.git("mv", "docs/bugs/one.md", place)
     team.commit("Move")
     refused = undo(team, "--yes")
     assert refused.code == 3
-    assert "docs/archive/one.md" in refused.json["error"]["message"]
+    assert place in refused.json["error"]["message"]
 
 
 def test_undo__a_created_document_that_is_gone_is_no_obstacle(team: Repo) -> None:

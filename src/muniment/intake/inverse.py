@@ -64,7 +64,7 @@ def _inverse(ws: Workspace, effect: Effect, present: bytes | None) -> _Result | 
     if present == base or (present == back and present is not None):
         return _Result(back)
     if present is None:
-        return _gone(ws, path, back)
+        return _gone(ws, effect, back)
     if base is None:
         return [_overlap(path, 1, "The batch's undo removed it, and a file of that name was made since.")]
     return _merged(path, base, present, back)
@@ -94,15 +94,23 @@ def _as_here(ws: Workspace, path: str, blob: Oid | None, present: bytes | None) 
     return ws.repo.smudge(path, blob) if converted else data
 
 
-def _gone(ws: Workspace, path: str, back: bytes | None) -> _Result | list[Problem]:
-    """A document that the batch touched is not there any more: moved, or deleted."""
+def _gone(ws: Workspace, effect: Effect, back: bytes | None) -> _Result | list[Problem]:
+    """A document that the batch touched is not there any more: moved, or deleted.
+
+    A move is known by the file's name or by its unchanged text, among the documents that HEAD holds.
+    """
+    path = effect.path
     head = ws.repo.head().commit
     name = posixpath.basename(path)
     root = ws.config.docs_root
     twins = (
         []
         if head is None
-        else [entry.path for entry in ws.repo.entries(head, root) if posixpath.basename(entry.path) == name]
+        else [
+            entry.path
+            for entry in ws.repo.entries(head, root)
+            if entry.path != path and (posixpath.basename(entry.path) == name or entry.oid == effect.new)
+        ]
     )
     if twins:
         return [_overlap(path, 0, f"It was moved after the batch, it seems to {twins[0]}.")]
