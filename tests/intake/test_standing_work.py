@@ -161,3 +161,13 @@ def test_backported_and_reverted_there__is_lacking(lamp: Repo) -> None:
     tip = Oid(lamp.head())
     lamp.git("switch", "-q", "main")
     assert landings(lamp).holds(fix(lamp), tip, "1").answer is False
+
+
+def test_short_commit_that_a_branch_is_named_like__is_unknown(lamp: Repo, tmp_path: Path) -> None:
+    short = lamp.head()[:8]
+    lamp.git("branch", short, "v1.0.0")
+    write(tmp_path / "in", [finding("lamp-flickers", SAID)], version="1.0.0", commit=short)
+    muniment("intake", str(tmp_path / "in"), cwd=lamp.path).ok()
+    made = muniment("triage", "verify", "1", "real", "--reason", "seen", "--json", cwd=lamp.path).ok()
+    said = made.json["rows"][0]["proposed"]
+    assert (said["action"], said["check"]) == ("revisit", True)

@@ -148,6 +148,19 @@ def test_undo__a_created_document_that_is_gone_is_no_obstacle(team: Repo) -> Non
     assert not (team.path / "docs/bugs/one.md").exists()
 
 
+def test_undo__through_a_filter_program(team: Repo) -> None:
+    team.git("config", "filter.turn.clean", "tr a-z n-za-m")
+    team.git("config", "filter.turn.smudge", "tr a-z n-za-m")
+    team.write(".gitattributes", "docs/bugs/*.md filter=turn\n")
+    team.git("add", "--renormalize", ".")
+    team.commit("Turn letters")
+    before = team.read("docs/bugs/lists.md")
+    apply(team, *BATCH)
+    undo(team, "--yes").ok()
+    assert team.read("docs/bugs/lists.md") == before
+    assert not (team.path / "docs/bugs/one.md").exists()
+
+
 def test_undo__dirty_document_is_refused(team: Repo) -> None:
     apply(team, *BATCH)
     team.write("docs/bugs/lists.md", team.read("docs/bugs/lists.md").replace(b"# Lists", b"# My lists"))

@@ -86,12 +86,17 @@ def _merged(path: str, base: bytes, present: bytes, back: bytes | None) -> _Resu
 
 
 def _as_here(ws: Workspace, path: str, blob: Oid | None, present: bytes | None) -> bytes | None:
-    """A blob's bytes with the line endings that the file has here, whatever a checkout would give it now."""
+    """A blob's bytes through git's filters, but with the line endings that the file has here."""
     if blob is None:
         return None
-    data = ws.repo.blob(blob)
-    converted = present is None or (b"\r\n" in data) != (b"\r\n" in present)
-    return ws.repo.smudge(path, blob) if converted else data
+    data, here = ws.repo.blob(blob), ws.repo.smudge(path, blob)
+    filtered = _unified(here) != _unified(data)  # by a filter program; line endings are the file's own matter
+    converted = present is None or filtered or (b"\r\n" in data) != (b"\r\n" in present)
+    return here if converted else data
+
+
+def _unified(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n")
 
 
 def _gone(ws: Workspace, effect: Effect, back: bytes | None) -> _Result | list[Problem]:

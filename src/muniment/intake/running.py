@@ -31,11 +31,7 @@ class Running:
 def running(ws: Workspace, version: str, commit: str) -> Running:
     """The commit that a bot ran: `commit` as its report states it, else exactly one tag named for it."""
     if commit:
-        found = ws.repo.resolve(commit.lower())
-        short = commit.lower()[:10]
-        if found is None:
-            return _unknown(f"commit {short} isn't in this clone; `git fetch` may bring it")
-        return Running(f"{version} ({short})" if version else short, found)
+        return _by_commit(ws, version, commit.lower())
     if not version:
         return _unknown("the report states neither version nor commit")
     tags = ws.repo.refs("refs/tags/")
@@ -45,6 +41,15 @@ def running(ws: Workspace, version: str, commit: str) -> Running:
     if names:
         return _unknown(f"several tags name version {version}: {', '.join(names)}")
     return _unknown(f"no tag names version {version}; set version_tag, or `git fetch --tags` may bring it")
+
+
+def _by_commit(ws: Workspace, version: str, commit: str) -> Running:
+    found, short = ws.repo.resolve(commit), commit[:10]
+    if found is None:
+        return _unknown(f"commit {short} isn't in this clone; `git fetch` may bring it")
+    if not found.startswith(commit):  # git takes a ref of that name before an abbreviated id
+        return _unknown(f"{short} is the name of a branch or tag here, too; the report needs the full id")
+    return Running(f"{version} ({short})" if version else short, found)
 
 
 def _names(version: str, pattern: str) -> list[str]:
