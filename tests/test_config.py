@@ -262,3 +262,23 @@ def test_show__writes_nothing_outside_the_git_folder(repo: Repo) -> None:
     repo.commit("Settings")
     muniment("config", "show", cwd=repo.path).ok()
     assert repo.status() == ""
+
+
+def test_local__that_is_tracked_gives_nothing(repo: Repo) -> None:
+    """A branch must not choose its own judge by committing a file that passes for this machine's (C9)."""
+    repo.write(".muniment/config.local.yaml", "default_branch: fork\n")
+    assert open_workspace(repo.path).config.default_branch == "fork", "untracked, it is this machine's own"
+    repo.git("add", "-f", ".muniment/config.local.yaml")
+    ws = open_workspace(repo.path)
+    assert ws.config.default_branch == ""
+    assert "tracked by git" in ws.config_problems[0].message
+    assert ws.config_problems[0].fix == "git rm --cached .muniment/config.local.yaml"
+
+
+def test_docs_root__default_that_leads_outside_is_named(repo: Repo, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (repo.path / "docs").symlink_to(tmp_path / "outside")
+    result = muniment("ledger", "add", "--kind", "note", "--data", "{}", "--json", cwd=repo.path)
+    assert result.code == 2
+    assert "docs_root: 'docs'" in result.json["error"]["message"]
+    assert list((tmp_path / "outside").iterdir()) == []

@@ -23,6 +23,7 @@ COMMITTED = ".muniment/config.yaml"
 LOCAL = ".muniment/config.local.yaml"
 ALLOW_LIST = ".muniment/allow.txt"
 MAX_CONFIG_BYTES = 1024 * 1024
+_TRACKED = "It is tracked by git, so it is no setting of this machine alone: it is ignored."
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,9 @@ def load(repo: Repository, environ: Mapping[str, str]) -> tuple[Config, tuple[Pr
             data = read_bytes(path, limit=MAX_CONFIG_BYTES)
         except (MunimentError, OSError) as error:
             problems.append(Problem(name, 0, "config", f"It can't be read: {error}"))
+            continue
+        if layer == "local" and repo.index_entries((LOCAL,)):
+            problems.append(Problem(LOCAL, 0, "config", _TRACKED, f"git rm --cached {LOCAL}"))
             continue
         values, found = _parse(data, name, layer, cache)
         merged.append(_Layer(layer, name, values, data))
@@ -238,11 +242,13 @@ def _assemble(layers: Sequence[_Layer], root: Path) -> tuple[Config, tuple[Probl
             faults[key] = f"{key}: {fault}"
         if values[key][1] == "default" or key in faults:
             values[key] = (f"{docs_root}/{spec.default}", "default")
-    problems = [
-        Problem(origin[key].name, origin[key].line(key), "config", fault, "muniment config show")
-        for key, fault in faults.items()
-    ]
-    return _record(values), tuple(problems)
+    return _record(values), tuple(_located(origin.get(key), key, fault) for key, fault in faults.items())
+
+
+def _located(origin: _Layer | None, key: str, fault: str) -> Problem:
+    """A fault of a key where it was set; a default can be at fault too, when the folder itself is a link."""
+    name, line = (origin.name, origin.line(key)) if origin else (COMMITTED, 0)
+    return Problem(name, line, "config", fault, "muniment config show")
 
 
 def docs_root_fault(root: Path, docs_root: str, given: str) -> str:
