@@ -106,3 +106,18 @@ def test_redact__tag_shapes_are_what_readers_expect() -> None:
     assert re.findall(r"\[[a-z]+-\d+\]", redact(text, KNOWN).text) == [
         "[owner-1]", "[phone-1]", "[email-1]", "[lid-1]", "[group-1]",
     ]  # fmt: skip
+
+
+def test_redact_and_gate__a_megabyte_of_backslashes_takes_no_time() -> None:
+    text = "\\" * 1_000_000
+    start = time.process_time()
+    assert redact(text, KNOWN).text == text
+    assert not Gate(KNOWN).inspect_text(text, "text")
+    assert time.process_time() - start < 4
+
+
+@pytest.mark.parametrize("marks", [1, 3, 4, 5, 6, 40])
+def test_redact__escapes_in_a_row_lose_nothing_but_the_identifier(marks: int) -> None:
+    row = "\\!" * marks
+    assert redact(f"{row}\\+972\\-52\\-234\\-5678{row} end", KNOWN).text == f"{row}[phone-1]{row} end"
+    assert redact(f"{row}rina\\.x\\@example\\.com", KNOWN).text == f"{row}[email-1]"

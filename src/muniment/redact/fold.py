@@ -199,8 +199,10 @@ _ESCAPE = re2.compile(
     r"&#[xX][0-9A-Fa-f]{1,6};?|&#[0-9]{1,7};?|&[A-Za-z][A-Za-z0-9]{1,31};"
     r"|(?:%[0-9A-Fa-f]{2})+"
     r"|(?:\\u[0-9A-Fa-f]{4})+|\\u\{[0-9A-Fa-f]{1,6}\}|\\U[0-9A-Fa-f]{8}|\\x[0-9A-Fa-f]{2}"
-    r"|\\[!-/:-@\[-`{-~]"
+    r"|(?:\\[!-/:-@\[-`{-~])+"
 )
+_EDGE = 2
+"""Of a run of backslash escapes, how many at either end are mapped one by one."""
 _QUOTED_PRINTABLE = re.compile(r"(?<=[A-Za-z0-9])=(?:40|2[Ee])(?=[A-Za-z0-9=])")
 _ROUNDS = 3
 """How often an escape inside an escape is followed (`%2540`, `&amp;#64;`)."""
@@ -274,7 +276,7 @@ def _line_end(text: str, position: int, lines: int) -> int:
 
 
 def _characters(escape: str, origin: int) -> Iterator[tuple[str, int, int]]:
-    """The characters an escape stands for, each with its source range."""
+    """What an escape stands for, character by character where it matters, each with its source range."""
     end = origin + len(escape)
     if escape[0] == "%":
         yield from _percent(escape, origin)
@@ -289,10 +291,19 @@ def _characters(escape: str, origin: int) -> Iterator[tuple[str, int, int]]:
             width = 12 if ord(character) > 0xFFFF else 6  # noqa: PLR2004 - a surrogate pair is two escapes
             yield character, position, position + width
             position += width
-    elif len(escape) > 2:  # noqa: PLR2004 - a backslash and one punctuation mark
+    elif escape[1].isalpha():
         yield _scalar(int(escape[2:].strip("{}"), 16)), origin, end
     else:
-        yield escape[1], origin, end
+        yield from _punctuation(escape[1::2], origin)
+
+
+def _punctuation(marks: str, origin: int) -> Iterator[tuple[str, int, int]]:
+    """Marks that each follow a backslash. No identifier lies among many: the middle of a run is one piece."""
+    low, high = (_EDGE, len(marks) - _EDGE) if len(marks) > 2 * _EDGE else (len(marks), len(marks))
+    for index in (*range(low), *range(high, len(marks))):
+        if index == high:
+            yield marks[low:high], origin + 2 * low, origin + 2 * high
+        yield marks[index], origin + 2 * index, origin + 2 * index + 2
 
 
 def _percent(escape: str, origin: int) -> Iterator[tuple[str, int, int]]:
