@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muniment import yaml_io, yaml_lines
-from muniment.yaml_io import YamlError, dump, parse
+from muniment.yaml_io import YamlError, dump, parse, set_item_fields
 
 
 def slow(text: str) -> Any:
@@ -280,3 +280,24 @@ def test_set_fields__sets_any_value_and_keeps_the_rest(
     edited = yaml_io.set_item_fields(text, "items", key, {"status": value, "r": 7})
     expected = items | {key: items[key] | {"status": value, "r": 7}}
     assert parse(edited).value == {"schema_version": 1, "items": expected, "z": [1]}
+
+
+@pytest.mark.parametrize("ending", ["\r", "\r\n", "\n"])
+def test_set_item_fields__keeps_line_ends_of_every_kind(ending: str) -> None:
+    text = "items:\n  a:1: # one\n    status: open # why\n  b:2:\n    status: open\n".replace("\n", ending)
+    edited = set_item_fields(text, "items", "a:1", {"status": "closed", "r": 1})
+    assert edited == text.replace("status: open # why", "status: closed # why").replace(
+        f"# one{ending}", f"# one{ending}    r: 1{ending}"
+    )
+
+
+@pytest.mark.parametrize("odd", ["\x85", "\u2028", "\u2029"])
+def test_set_item_fields__next_to_rare_line_ends_changes_nothing_else(odd: str) -> None:
+    text = f'items:\n  a:1:\n    title: "x{odd}y"\n    status: open\n'
+    try:
+        edited = set_item_fields(text, "items", "a:1", {"status": "closed"})
+    except YamlError:
+        return
+    assert parse(edited).value == {
+        "items": {"a:1": {**parse(text).value["items"]["a:1"], "status": "closed"}}
+    }

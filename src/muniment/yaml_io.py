@@ -309,27 +309,32 @@ _ONE_LINE = re.compile(
     r"(?P<lead> +(?:[^\s\"'#]+|\"[^\"\\]*\"|'[^']*'):[ ]+)"
     r"(?P<value>\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|\[[^\r\n]*\]|\{[^\r\n]*\}"
     r"|[^\"'\s#&*!|>\[{%@`](?:(?! #)[^\r\n])*?)"
-    r"(?P<rest>[ ]*(?:[ ]#[^\r\n]*)?(?:\r\n|\n|\Z))"
+    r"(?P<rest>[ ]*(?:[ ]#[^\r\n]*)?(?:\r\n|\r|\n|\Z))"
 )
-_MAPPING_LINE = re.compile(r"(?P<indent> +)(?:[^\s\"'#]+|\"[^\"]*\"|'[^']*'):[ ]*(?:#[^\r\n]*)?(?:\r\n|\n)\Z")
+_MAPPING_LINE = re.compile(
+    r"(?P<indent> +)(?:[^\s\"'#]+|\"[^\"]*\"|'[^']*'):[ ]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)\Z"
+)
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 def _edit_lines(
     text: str, before: Yaml, section: str, changes: Mapping[str, Mapping[str, Any]]
 ) -> str | None:
     """`set_fields` by lines, or None where a line isn't what it takes."""
-    lines = re.findall(r"[^\n]*\n|[^\n]+\Z", text)
+    lines = _LINES.findall(text)
     for key, fields in changes.items():
         head = before.line(section, key)
         first = min((before.line(section, key, name) for name in before.value[section][key]), default=0)
-        opening = _MAPPING_LINE.match(lines[head - 1]) if head else None
-        if not opening or first <= head:
+        opening = _MAPPING_LINE.match(lines[head - 1]) if 0 < head < first <= len(lines) else None
+        if not opening:
             return None
         indent = lines[first - 1][: len(lines[first - 1]) - len(lines[first - 1].lstrip(" "))]
-        newline = "\r\n" if lines[head - 1].endswith("\r\n") else "\n"
+        newline = lines[head - 1][len(lines[head - 1].rstrip("\r\n")) :]
         added = ""
         for name, value in fields.items():
             number = before.line(section, key, name)
+            if number > len(lines):
+                return None  # a parser that counts rarer line ends
             if not number:
                 added += f"{indent}{yaml_lines.key(name)}: {yaml_lines.scalar(value)}{newline}"
                 continue
@@ -348,8 +353,8 @@ def _round_trip(text: str, section: str, changes: Mapping[str, Mapping[str, Any]
     from ruamel.yaml import YAML  # noqa: PLC0415 - slow to import
     from ruamel.yaml.error import YAMLError  # noqa: PLC0415 - same
 
-    if len(text) > MAX_SLOW_CHARS:
-        return None
+    if len(text) > MAX_SLOW_CHARS or re.search(r"\r(?!\n)", text):
+        return None  # too slow; or line ends that would all become others
     editor = YAML(typ="rt", pure=True)
     editor.preserve_quotes = True
     editor.width = 1 << 30
