@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muniment import markdown
+from muniment import markdown, markdown_scan
 from muniment.markdown import Heading, Link
 
 PIECES = st.sampled_from(
@@ -69,7 +69,8 @@ def documents(draw: st.DrawFn) -> str:
 @given(documents())
 def test_html_starts__line_scan_agrees_with_the_parser(text: str) -> None:
     body = text.removeprefix("\ufeff")
-    scanned = markdown._scan_html(body)
+    matter = markdown.front_matter(body)
+    scanned = markdown_scan.scan(body, matter.end if matter else 0)
     if scanned is not None:
         assert scanned == markdown._parse_html(body)
 
@@ -148,3 +149,15 @@ def test_leaves__reading_ignores_layout() -> None:
         (("ul", "li*"), "p", "c d"),
         ((), "def", "L\x1f/u"),
     ]
+
+
+def test_leaves__front_matter_is_that_of_a_document_only() -> None:
+    text = "---\na: b\n---\n\nwords\n"
+    assert [leaf.text for leaf in markdown.leaves(text)] == ["words"]
+    assert [leaf.line for leaf in markdown.leaves(text)] == [5]
+    assert [leaf.text for leaf in markdown.fragment_leaves(text)] == ["", "a: b", "words"]
+
+
+def test_leaves__read_image_titles_and_every_definition() -> None:
+    assert markdown.leaves('![a](u "b")')[0].text == "a\x1fu\x1fb\x1f"
+    assert [leaf.text for leaf in markdown.leaves("[x]: one\n[x]: two\n")] == ["X\x1fone", "X\x1ftwo"]

@@ -7,11 +7,14 @@ matter is no Markdown and is left out of every reading.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from muniment import markdown_scan
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -21,19 +24,6 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _FENCE_LINE = re.compile(r"---[ \t]*(?:\r\n|\r|\n|\Z)")
 _START = r"(?:\A|(?<=\n)|(?<=\r)(?!\n))"
 _FRONT_END = re.compile(_START + r"---[ \t]*(?:\r\n|\r|\n|\Z)")
-_OPENER = re.compile(_START + r"( {0,3})(`{3,}(?=[^`\r\n]*(?:[\r\n]|\Z))|~{3,}|<)")
-_BLANK = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t]*(?=[\r\n]|\Z)")
-_LINE_END = re.compile(r"\r\n|\r|\n|\Z")
-_RAW_TAG = re.compile(r"<(?:script|pre|style|textarea)(?=[\s>]|\Z)", re.IGNORECASE)
-_RAW_END = re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)
-_BLOCK_TAG = re.compile(
-    r"</?(?:address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|"
-    r"dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|"
-    r"html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|"
-    r"section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul)(?=[\s>]|/>|\Z)",
-    re.IGNORECASE,
-)
-_TERMINATORS = (("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>"), ("<!", ">"))
 _WHITE = re.compile(r"[ \t\n\r]+")
 _CONTAINERS: Mapping[str, str] = {
     "bullet_list": "ul",
@@ -102,7 +92,8 @@ class Leaf:
             list item has `li*` for that item.
         kind: `p`, `h1` … `h6`, `code`, `html`, `hr`, or `def` for a link definition.
         text: What is read: escapes resolved, white space runs made one space; code as it is.
-        raw: The leaf's Markdown without the containers' prefixes.
+        raw: The leaf's Markdown without the containers' prefixes; of code, the words after the opening
+            fence on the first line, then the code.
         line: First line, 0 for a definition.
         end: Last line.
     """
@@ -200,19 +191,29 @@ def code_lines(text: str) -> frozenset[int]:
     )
 
 
-@lru_cache(maxsize=4)
 def leaves(text: str) -> tuple[Leaf, ...]:
-    """The text's leaf blocks in reading order, then its link definitions by label.
+    """A document's leaf blocks in reading order, its front matter left out; then its link definitions."""
+    matter = front_matter(text)
+    start = matter.end if matter else (1 if text.startswith("\ufeff") else 0)
+    shift = len(lines_of(text[:start])) if matter else 0
+    found = fragment_leaves(text[start:])
+    if not shift:
+        return found
+    return tuple(
+        replace(leaf, line=leaf.line + shift, end=leaf.end + shift) if leaf.line else leaf for leaf in found
+    )
 
-    The newest few are remembered: a body is read for its digest, then for what is in it.
+
+@lru_cache(maxsize=4)
+def fragment_leaves(text: str) -> tuple[Leaf, ...]:
+    """The leaf blocks of a part of a document, such as a region's body, then its link definitions.
+
+    Two lines of dashes at its start are no front matter: those stand at the start of a file only. The
+    newest few are remembered: a body is read for its digest, then for what is in it.
     """
-    env: dict[str, dict[str, dict[str, str]]] = {}
-    tokens, shift = _tokens(text, env=env)
-    found = list(_leaves(tokens, shift))
-    for label, target in sorted(env.get("references", {}).items()):
-        words = _join((label, target.get("href", ""), target.get("title", "")))
-        found.append(Leaf((), "def", words, words))
-    return tuple(found)
+    env: dict[str, Any] = {}
+    found = list(_leaves(_parser(inline=True).parse(text, env), 0))
+    return (*found, *_definitions(env))
 
 
 def html_starts(text: str) -> frozenset[int]:
@@ -223,10 +224,23 @@ def html_starts(text: str) -> frozenset[int]:
     """
     mark = 1 if text.startswith("\ufeff") else 0
     body = text[mark:]
-    starts = _scan_html(body)
+    matter = front_matter(body)
+    starts = markdown_scan.scan(body, matter.end if matter else 0)
     if starts is None:
         starts = _parse_html(body)
     return frozenset(start + mark for start in starts) if mark else starts
+
+
+def _definitions(env: Mapping[str, Any]) -> Iterator[Leaf]:
+    """The link definitions by label; those that an earlier one of the same label outdoes stand after it."""
+    first = [(label, 0, target) for label, target in env.get("references", {}).items()]
+    further = [
+        (target["label"], place, target) for place, target in enumerate(env.get("duplicate_refs", ()), 1)
+    ]
+    for label, _, target in sorted(first + further, key=lambda row: row[:2]):
+        words = _join((label, target.get("href", ""), target.get("title", "")))
+        title = f" {json.dumps(target['title'], ensure_ascii=False)}" if target.get("title") else ""
+        yield Leaf((), "def", words, f"[{label}]: {target.get('href') or '<>'}{title}")
 
 
 def inline_reading(children: Sequence[Token]) -> str:
@@ -242,7 +256,8 @@ def inline_reading(children: Sequence[Token]) -> str:
             case "link_close":
                 parts.append(f"\x1f{targets.pop()}\x1f")
             case "image":
-                parts.append(f"{child.content}\x1f{child.attrGet('src') or ''}\x1f")
+                target = _join((str(child.attrGet("src") or ""), str(child.attrGet("title") or "")))
+                parts.append(f"{child.content}\x1f{target}\x1f")
             case _:
                 parts.append(child.content)
     return _WHITE.sub(" ", "".join(parts)).strip(" ")
@@ -264,14 +279,12 @@ def _parser(*, inline: bool) -> MarkdownIt:
     return parser
 
 
-def _tokens(
-    text: str, *, inline: bool = True, env: dict[str, dict[str, dict[str, str]]] | None = None
-) -> tuple[list[Token], int]:
+def _tokens(text: str, *, inline: bool = True) -> tuple[list[Token], int]:
     """The tokens of the Markdown after any front matter, and how many lines that takes."""
     matter = front_matter(text)
     start = matter.end if matter else (1 if text.startswith("\ufeff") else 0)
     shift = len(lines_of(text[:start])) if matter else 0
-    return _parser(inline=inline).parse(text[start:], {} if env is None else env), shift
+    return _parser(inline=inline).parse(text[start:], {}), shift
 
 
 def _leaves(tokens: Sequence[Token], shift: int) -> Iterator[Leaf]:
@@ -304,7 +317,7 @@ def _leaf(token: Token, kind: str, path: tuple[str, ...], shift: int) -> Leaf | 
             return Leaf(path, kind, inline_reading(token.children or ()), token.content, *where)
         case "fence" | "code_block":
             code = token.content.removesuffix("\n")
-            return Leaf(path, "code", code, code, *where)
+            return Leaf(path, "code", code, f"{token.info.strip()}\n{code}", *where)
         case "html_block":
             html = "\n".join(line.strip() for line in token.content.strip().split("\n"))
             return Leaf(path, "html", html, html, *where)
@@ -335,51 +348,6 @@ def _without_heading(lines: Sequence[str]) -> str:
         (n for n, line in enumerate(lines) if n and re.match(r" {0,3}(?:=+|-+)[ \t]*[\r\n]*\Z", line)), 0
     )
     return "".join(lines[underline + 1 :])
-
-
-def _scan_html(text: str) -> frozenset[int] | None:
-    """`html_starts` by a line scan; None where only a parser can tell (an indented or inline-looking tag)."""
-    matter = front_matter(text)
-    position = matter.end if matter else 0
-    starts = set()
-    while opener := _OPENER.search(text, position):
-        if opener[1]:
-            return None
-        if opener[2] != "<":
-            closing = re.compile(
-                f"{_START} {{0,3}}{opener[2][0]}{{{len(opener[2])},}}[ \\t]*(?=[\\r\\n]|\\Z)"
-            )
-            end = closing.search(text, opener.end())
-            position = end.end() if end else len(text)
-            continue
-        end_of_block = _html_end(text, opener.start())
-        if end_of_block is None:
-            return None
-        if end_of_block > opener.start():
-            starts.add(opener.start())
-        position = max(end_of_block, opener.end())
-    return frozenset(starts)
-
-
-def _html_end(text: str, start: int) -> int | None:
-    """Where the HTML block beginning at `start` ends; `start` if none does, None if that's uncertain."""
-    if _RAW_TAG.match(text, start):
-        return _end_after(text, _RAW_END.search(text, start))
-    for opening, closing in _TERMINATORS:
-        if text.startswith(opening, start) and (opening != "<!" or "A" <= text[start + 2 : start + 3] <= "Z"):
-            return _end_after(text, re.compile(re.escape(closing)).search(text, start))
-    if _BLOCK_TAG.match(text, start):
-        blank = _BLANK.search(text, start)
-        return blank.start() if blank else len(text)
-    return None if re.match(r"</?[A-Za-z]|<![a-z]", text[start : start + 3]) else start
-
-
-def _end_after(text: str, match: re.Match[str] | None) -> int:
-    """The end of the line that holds `match`, or of the text."""
-    if not match:
-        return len(text)
-    ending = _LINE_END.search(text, match.end())
-    return ending.start() if ending else len(text)
 
 
 def _parse_html(text: str) -> frozenset[int]:

@@ -42,6 +42,7 @@ HUMAN = frozenset({"human-notes"})
 """Names of human-owned regions; Muniment only ever appends what it salvaged."""
 
 _DIGEST = re.compile(r"\bsha256=([0-9a-f]{16})(?![0-9a-fA-F])")
+_FENCE_WORDS = {"": "text", "def": "markdown"}
 _START = r"(?:\A\ufeff?|(?<=\n)|(?<=\r)(?!\n))"
 
 
@@ -135,7 +136,7 @@ def replace(text: str, region: Region, body: str, digest: str = "") -> str:
 
 def reading_digest(body: str) -> str:
     """16 hex digits over how a body reads: its text, order and nesting (see docs/design/regions.md)."""
-    return leaves_digest(markdown.leaves(body))
+    return leaves_digest(markdown.fragment_leaves(body))
 
 
 def leaves_digest(leaves: Iterable[Leaf]) -> str:
@@ -160,12 +161,13 @@ def salvage(
         explained: Whether something else accounts for a leaf.
     """
     kept = []
-    for leaf in markdown.leaves(body):
+    for leaf in markdown.fragment_leaves(body):
         if leaf.kind == "code":
             lines = [line for line in leaf.text.split("\n") if line.strip() and line.strip() not in known]
             if lines and not explained(leaf):
                 text = "\n".join(lines)
-                kept.append(Leaf(leaf.path, leaf.kind, text, text, leaf.line, leaf.end))
+                info = leaf.raw.partition("\n")[0]
+                kept.append(Leaf(leaf.path, leaf.kind, text, f"{info}\n{text}", leaf.line, leaf.end))
         elif leaf.text and leaf.text not in known and not explained(leaf):
             kept.append(leaf)
     return tuple(kept)
@@ -229,7 +231,7 @@ def append_under_heading(text: str, heading: str, block: str) -> str:
     last = len(markdown.lines_of(text[: place.offset]))
     above = sum(1 for leaf in old if 0 < leaf.line <= last)
     before = [_words(leaf) for leaf in old]
-    added = [_words(leaf) for leaf in markdown.leaves(words)]
+    added = [_words(leaf) for leaf in markdown.fragment_leaves(words)]
     after = [_words(leaf) for leaf in markdown.leaves(result)]
     expected = before[:above] + added + before[above:]
     if sorted(after) != sorted(expected) or after[: above + 1] != expected[: above + 1]:
@@ -317,12 +319,13 @@ def _plain(heading: str) -> str:
 
 def _salvaged(leaf: Leaf) -> str:
     """One leaf that is no quote, as a block that reads the same."""
-    if leaf.kind in {"code", "html"}:
-        longest = max((len(run) for run in re.findall("`+", leaf.text)), default=0)
-        fence = "`" * max(3, longest + 1)
-        return f"{fence}{'html' if leaf.kind == 'html' else 'text'}\n{leaf.text}\n{fence}"
+    if leaf.kind in {"code", "html", "def"}:
+        info, _, code = leaf.raw.partition("\n") if leaf.kind == "code" else (leaf.kind, "", leaf.raw)
+        mark = "~" if "`" in info else "`"
+        fence = mark * max(3, 1 + max(map(len, re.findall(f"{mark}+", leaf.raw)), default=0))
+        return f"{fence}{_FENCE_WORDS.get(info, info)}\n{code}\n{fence}"
     bullet = "- " + re.sub(r"[ \t\r\n]+", " ", leaf.raw)
-    read = markdown.leaves(bullet)
+    read = markdown.fragment_leaves(bullet)
     same = len(read) == 1 and (read[0].kind, read[0].text, read[0].path) == ("p", leaf.text, ("ul", "li*"))
     return bullet if same else "- " + inline_text(leaf.text.replace("\x1f", " "))
 

@@ -470,3 +470,132 @@ def test_hand_edits__of_any_kind_lose_no_word_and_are_kept_once(data: st.DataObj
 def squeezed(text: str) -> str:
     """Text without white space of any kind, invisible characters shown."""
     return "".join(quoting.visible("".join(text.split())).split())
+
+
+def edited_after(plan: str, words: str, added: str) -> str:
+    """A plan with text added by hand just after some words of ours."""
+    assert words in plan
+    return plan.replace(words, words + added, 1)
+
+
+def test_salvage__dashes_at_the_regions_start_are_no_front_matter() -> None:
+    plan, state = settled(None, state_text(item("inbox:1")))
+    edited = edited_after(plan, "<!-- sweep-items:start -->\n", "\n---\nowner: after the release\n---\n")
+    result = reconciled(
+        edited, state.replace("Title of 1", "Other title"), last={digest_of(plan): body(plan)}
+    )
+    assert "owner: after the release" in notes(result.text)
+    assert_noop(result.text, state.replace("Title of 1", "Other title"))
+
+
+@pytest.mark.parametrize(
+    ("added", "kept"),
+    [
+        ("\n[a]: http://x.example/1\n\n[a]: http://y.example/2\n", ["x.example/1", "y.example/2"]),
+        ("\n```my-words and more\ncode\n```\n", ["my-words and more", "code"]),
+        ("\n~~~a`b`c\ncode\n~~~\n", ["a`b`c", "code"]),
+        ('\n![alt](http://x.example/i.png "its title")\n', ["its title"]),
+    ],
+)
+def test_salvage__keeps_what_no_reader_is_shown(added: str, kept: list[str]) -> None:
+    plan, state = settled(None, state_text(item("inbox:1")))
+    result = reconciled(edited_after(plan, "## Requirements\n", added), state)
+    assert all(words in notes(result.text) for words in kept), notes(result.text)
+    assert_noop(result.text, state)
+
+
+@pytest.mark.parametrize("known", ["history", "state", "nothing"])
+def test_salvage__never_keeps_the_words_of_an_item_that_became_sensitive(known: str) -> None:
+    records = [item("inbox:1", title="Secret title", body="Secret words.\n* more"), item("inbox:2")]
+    plan, _ = settled(None, state_text(*records))
+    edited = edited_after(plan, "Secret words.", " A hand was here.")
+    edited = edited_after(edited, "Body of 2.", " Mine.")
+    if known != "nothing":
+        records[0] |= {"sensitive": True}
+    else:
+        records[0] = {"id": "1", "source": "inbox", "status": "in_plan", "sensitive": True, "r": 1}
+    last = {digest_of(plan): body(plan)} if known == "history" else {}
+    result = reconciled(edited, state_text(*records), last=last)
+    assert "Secret" not in result.text
+    assert "Secret" not in str(result.salvaged) + str(result.warnings)
+    assert "Body of 2. Mine." in notes(result.text)
+    assert any("inbox:1" in warning for warning in result.warnings)
+
+
+def test_salvage__keeps_what_a_hand_added_to_a_line_that_was_hidden_already() -> None:
+    plan, state = settled(None, state_text(item("inbox:1", sensitive=True)))
+    result = reconciled(edited_after(plan, "is sensitive.", " Ask Kim."), state)
+    assert "Ask Kim." in notes(result.text)
+
+
+@pytest.mark.parametrize("value", ["yes", "true", 1, True, {"by": "law"}])
+def test_sensitive__anything_but_a_plain_no_counts(value: object) -> None:
+    source = {"sources": {"inbox": {"sensitive": value}}}
+    assert "Body of 1" not in reconciled(None, state_text(item("inbox:1"), **source)).text
+    assert "Body of 1" not in reconciled(None, state_text(item("inbox:1", sensitive=value))).text
+
+
+def test_sensitive__the_source_that_the_record_names_counts_too() -> None:
+    state = state_text(item("inbox:1"), sources={"legal": {"sensitive": True}})
+    assert "Body of 1" not in reconciled(None, state.replace("source: inbox", "source: legal")).text
+
+
+def test_sensitive__a_line_that_stays_without_its_item_shows_nothing() -> None:
+    plan, _ = settled(None, state_text(item("inbox:1"), item("legal:2")))
+    hidden = {"sources": {"legal": {"sensitive": True}}}
+    damaged = state_text(item("inbox:1", r="x", sensitive=True), **hidden)
+    result = reconciled(plan, damaged)
+    assert "Body of" not in result.text
+    assert item_lines(result.text) == {"inbox:1": 1, "legal:2": 2}
+    assert_noop(result.text, damaged)
+
+
+@pytest.mark.parametrize("number", [2**53, 10**16 - 1])
+def test_numbers__the_greatest_there_can_be_leaves_the_next_run_whole(number: int) -> None:
+    plan, _ = settled(None, state_text(item("other:1")))
+    plan = plan.replace("**R1**", f"**R{number}**")
+    records = [item("inbox:1"), item("inbox:2", "closed", r=2**53)]
+    text, state = settled(plan, state_text(*records))
+    assert item_lines(text)["inbox:1"] == 1
+    assert not decode(state.encode(), STATE).problems
+    assert_noop(text, state)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("\ndate: 2026-11-30\n", '\n"date":   2026-11-30 # the day\n'),
+        ("\nstate: ", "\n'state' :\t"),
+        ("\ndate: 2026-11-30\n", "\ndate: # none yet\n"),
+    ],
+)
+def test_front_matter__keys_in_any_spelling_are_set_in_place(old: str, new: str) -> None:
+    plan, state = settled(None, state_text(item("inbox:1")))
+    assert old in plan
+    changed = state.replace("Title of 1", "Other title")
+    result = reconciled(plan.replace(old, new, 1), changed, today=LATER)
+    matter = markdown.front_matter(result.text)
+    assert matter is not None
+    assert matter.text.count("date") == matter.text.count("state") == 1
+    values = document.front_matter_values(matter.text)
+    assert values["date"] == LATER
+    assert_noop(result.text, changed)
+
+
+@pytest.mark.parametrize("form", ["flow", "list", "block"])
+def test_front_matter__that_cannot_be_set_by_line_stays_and_is_said(form: str) -> None:
+    plan, state = settled(None, state_text(item("inbox:1")))
+    matter = markdown.front_matter(plan)
+    assert matter is not None
+    odd = {
+        "flow": "{" + ", ".join(matter.text.strip().split("\n")) + "}\n",
+        "list": matter.text.replace("date: 2026-11-30", "date:\n- 2026-11-30"),
+        "block": matter.text.replace("date: 2026-11-30", "date: |\n  2026-11-30"),
+    }[form]
+    changed = state.replace("Title of 1", "Other title")
+    result = reconciled(plan.replace(matter.text, odd), changed, today=LATER)
+    assert odd in result.text
+    assert "Other title" in result.text
+    assert any("front matter" in warning for warning in result.warnings)
+    assert (again := reconciled(result.text, changed, today=LATER)).text == result.text
+    assert not again.rotate

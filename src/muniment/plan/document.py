@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from muniment import markdown, quoting, regions
 from muniment.errors import Problem
@@ -24,6 +24,8 @@ OURS: Mapping[str, str] = {
 """Front-matter keys that make the file at the stable path a plan of ours."""
 MAX_QUOTE = 4_000
 """Longest quote shown, in characters; the rest is counted and said."""
+WITHHELD = "Withheld: this item or its source is sensitive."
+"""What stands where the text of a sensitive item would."""
 
 _ITEM_LINE = re.compile(r"\*\*R(?P<number>[0-9]{1,16})\*\* — .*? · state `(?P<key>[^`]+)`", re.DOTALL)
 _BULLET = re.compile(r"[-*+] +\S")
@@ -43,11 +45,18 @@ class PlanLine:
         key: The state key on the line.
         number: Its R-number.
         text: The whole list item as it stands, LF endings, without blank lines at its end.
+        line: Its first line in the body that it was found in.
     """
 
     key: str
     number: int
     text: str
+    line: int = field(default=0, compare=False)
+
+    @property
+    def end(self) -> int:
+        """Its last line there."""
+        return self.line + self.text.count("\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,59 +114,75 @@ def front_matter_values(text: str) -> dict[str, str]:
     return {key: str(item) for key, item in value.items()} if isinstance(value, dict) else {}
 
 
-def set_front_matter(text: str, values: Mapping[str, str]) -> str:
+def set_front_matter(text: str, values: Mapping[str, str]) -> str | None:
     """The document with keys of its front matter set, everything else as it was.
 
-    A key that isn't there is added as the last line. Values are plain words or quoted by the caller.
+    A key that isn't there is added as the last line. The result is read back: None when it wouldn't hold
+    exactly the old values with these set (front matter in flow style, a value over several lines).
+
+    Args:
+        text: The document.
+        values: Key → its new value as YAML: plain words, or quoted by the caller.
     """
     matter = markdown.front_matter(text)
     if matter is None:
-        return text
+        return None
     lines = markdown.lines_of(matter.text)
     newline = markdown.newline_of(text[: matter.end])
     for key, value in values.items():
-        pattern = re.compile(
-            rf"(?P<head>{re.escape(key)}[ \t]*:[ \t]+)(?:\"[^\"\r\n]*\"|'[^'\r\n]*'|[^\"'#\r\n][^\r\n]*?)?"
-            r"(?P<tail>[ \t]*(?:[ \t]#[^\r\n]*)?(?:\r\n|\r|\n|\Z))"
+        number, line = next(
+            ((number, new) for number, line in enumerate(lines) if (new := _set_value(line, key, value))),
+            (len(lines), f"{key}: {value}{newline}"),
         )
-        for number, line in enumerate(lines):
-            match = pattern.fullmatch(line) or re.fullmatch(
-                rf"(?P<head>{re.escape(key)}[ \t]*:)(?P<tail>[ \t]*(?:\r\n|\r|\n|\Z))", line
-            )
-            if match:
-                space = "" if match["head"][-1] in " \t" else " "
-                lines[number] = f"{match['head']}{space}{value}{match['tail']}"
-                break
-        else:
-            lines.append(f"{key}: {value}{newline}")
-    return text[: matter.start] + "".join(lines) + text[matter.start + len(matter.text) :]
+        lines[number : number + 1] = [line]
+    edited = "".join(lines)
+    wanted = front_matter_values(matter.text) | front_matter_values(
+        "\n".join(f"{key}: {value}" for key, value in values.items())
+    )
+    if front_matter_values(edited) != wanted:
+        return None
+    return text[: matter.start] + edited + text[matter.start + len(matter.text) :]
+
+
+def _set_value(line: str, key: str, value: str) -> str | None:
+    """A line `key: …` with another value, the key's spelling and a comment kept; None for any other line."""
+    match = re.fullmatch(
+        rf"(?P<head>(?P<quote>[\"']?){re.escape(key)}(?P=quote)[ \t]*:)(?P<space>[ \t]*)"
+        r"(?:\"[^\"\r\n]*\"|'[^'\r\n]*'|[^\s\"'#](?:[^\r\n#]|(?<=\S)#)*?)?"
+        r"(?P<tail>[ \t]*(?:(?<=[ \t])#[^\r\n]*)?(?:\r\n|\r|\n|\Z))",
+        line,
+    )
+    if not match:
+        return None
+    tail = match["tail"] if match["tail"][:1] != "#" else f" {match['tail']}"
+    return f"{match['head']}{match['space'] or ' '}{value}{tail}"
 
 
 def plan_lines(body: str) -> tuple[PlanLine, ...]:
     """The item lines of a region's body, however a formatter laid them out."""
-    return tuple(line for chunk in _list_items(body) if (line := _plan_line(chunk)))
+    return tuple(line for chunk, number in _list_items(body) if (line := _plan_line(chunk, number)))
 
 
-def _list_items(body: str) -> Iterable[str]:
-    """The list items at the left margin: a bullet's line and the indented lines after it."""
+def _list_items(body: str) -> Iterable[tuple[str, int]]:
+    """The list items at the left margin: a bullet's line and the indented lines after it; and its line."""
     chunk: list[str] = []
-    for raw in [*markdown.lines_of(body), ""]:
+    for number, raw in enumerate([*markdown.lines_of(body), ""], 1):
         line = raw.rstrip("\r\n")
         if chunk and raw and (not line.strip() or line[0] in " \t"):
             chunk.append(line)
             continue
         if chunk:
-            yield "\n".join(chunk).rstrip()
+            yield "\n".join(chunk).rstrip(), number - len(chunk)
         chunk = [line] if _BULLET.match(line) else []
 
 
-def _plan_line(chunk: str) -> PlanLine | None:
+def _plan_line(chunk: str, number: int) -> PlanLine | None:
     """The item that a list item stands for, if it has the form of one."""
     first = chunk.split("\n\n", 1)[0]
     match = _ITEM_LINE.match(" ".join(first[1:].split()))
     if not match:
         return None
-    return PlanLine(quoting.read_code(match["key"]), int(match["number"]), chunk)
+    return PlanLine(quoting.read_code(match["key"]), int(match["number"]), chunk, number)
 
 
 def render_item(item: Item) -> Rendered:
@@ -186,7 +211,7 @@ def render_item(item: Item) -> Rendered:
 def _shown_quote(item: Item) -> str:
     """The text to quote: a placeholder for what is withheld or absent, a count for what is cut off."""
     if item.sensitive:
-        return "Withheld: this item or its source is sensitive."
+        return WITHHELD
     if not item.quote.strip():
         return "No text was recorded."
     if len(item.quote) <= MAX_QUOTE:
@@ -219,7 +244,8 @@ def render_region(
         if lines:
             parts.append(_heading(3, heading))
             parts.extend(
-                Rendered(line.text, markdown.leaves(line.text)) for line in sorted(lines, key=_line_order)
+                Rendered(line.text, markdown.fragment_leaves(line.text))
+                for line in sorted(lines, key=_line_order)
             )
     parts += [
         _heading(2, "Outstanding questions"),
@@ -305,4 +331,4 @@ def _paragraph(words: str) -> Rendered:
 def _bullet(text: str) -> Rendered:
     """A bullet of ours that holds escaped text."""
     shown = f"- {text}"
-    return Rendered(shown, markdown.leaves(shown))
+    return Rendered(shown, markdown.fragment_leaves(shown))

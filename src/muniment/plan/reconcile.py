@@ -14,16 +14,19 @@ from muniment.markdown import Leaf
 from muniment.plan import restore
 from muniment.plan.document import (
     NOTES,
+    WITHHELD,
     Plan,
     PlanLine,
     Rendered,
     front_matter_values,
+    plan_lines,
     read_plan,
     render_item,
     render_question,
     render_region,
     set_front_matter,
 )
+from muniment.quoting import phrase
 from muniment.state.model import DEFAULT_QUESTION, Item, State, Status, hide, number_items, open_digest
 
 TEMPLATE = "plan.md"
@@ -160,7 +163,7 @@ def _view(state: State, lines: Sequence[PlanLine]) -> _View:
         )
         for item in chosen
     )
-    once = dict.fromkeys(lines)
+    once = dict.fromkeys(_veiled(line) if state.hides(line.key) else line for line in lines)
     foreign = tuple(line for line in once if not state.knows(line.key))
     kept = tuple(line for line in once if line.key in state.damaged)
     return _View(
@@ -172,6 +175,13 @@ def _view(state: State, lines: Sequence[PlanLine]) -> _View:
         fields=fields,
         notes=(*numbering.notes, *_foreign_clashes(shown, foreign)),
     )
+
+
+def _veiled(line: PlanLine) -> PlanLine:
+    """A line that stays although nobody knows its item, without the words of that item (S17)."""
+    source, _, native = line.key.partition(":")
+    item = Item(line.key, source, native, "", number=line.number, sensitive=True)
+    return replace(line, text=render_item(hide(item)).markdown)
 
 
 def _foreign_clashes(shown: Sequence[Item], foreign: Sequence[PlanLine]) -> list[str]:
@@ -197,7 +207,12 @@ def _compose(
         found = effects.digest_of(body) if body else ""
         edited = bool(body) and found != plan.items.digest
         if edited:
-            salvaged = _salvage(plan, view, new, state=state, effects=effects)
+            salvaged, withheld = _salvage(plan, view, new, state=state, effects=effects)
+            warnings += [
+                f"What was edited by hand in the text of {key} was taken off and is kept nowhere: that item "
+                "or its source is sensitive."
+                for key in withheld
+            ]
             if not plan.items.digest:
                 warnings.append(
                     "The machine-owned region had no digest, so edits in it can't be told from old text; "
@@ -210,32 +225,75 @@ def _compose(
     values = front_matter_values(matter.text) if (matter := markdown.front_matter(text)) else {}
     shows = open_digest(view.items)
     if values.get("state") != shows:
-        text = set_front_matter(text, {"date": today, "state": f'"{shows}"'})
+        edited_text = set_front_matter(text, {"date": today, "state": f'"{shows}"'})
+        if edited_text is None:
+            warnings.append(
+                "`date` and `state` in the plan's front matter are not written as `key: value` on one line "
+                "each, so they were left as they are."
+            )
+        text = edited_text or text
     return text, salvaged, warnings
 
 
-def _salvage(plan: Plan, view: _View, new: Rendered, *, state: State, effects: Effects) -> tuple[Leaf, ...]:
-    """What a hand wrote into the region and nobody else keeps."""
+def _salvage(
+    plan: Plan, view: _View, new: Rendered, *, state: State, effects: Effects
+) -> tuple[tuple[Leaf, ...], tuple[str, ...]]:
+    """What a hand wrote into the region and nobody else keeps; and the keys whose text may not be kept."""
     body = normal_body(plan.items.body)
+    kept = _unexplained(plan, body, view, new, state=state, effects=effects)
+    hidden = [line for line in plan_lines(body) if state.hides(line.key) and not _is_veiled(line)]
+    if not hidden:
+        return kept, ()
+    owned = [(leaf, _owner(leaf, hidden)) for leaf in kept]
+    withheld = dict.fromkeys(owner for _, owner in owned if owner)
+    return tuple(leaf for leaf, owner in owned if not owner), tuple(withheld)
+
+
+def _unexplained(
+    plan: Plan, body: str, view: _View, new: Rendered, *, state: State, effects: Effects
+) -> tuple[Leaf, ...]:
+    """The leaves of the region that neither rendering, the notes nor the state account for."""
     known = set(regions.texts(new.leaves))
-    known |= regions.texts(markdown.leaves(plan.notes.body))
+    known |= regions.texts(markdown.fragment_leaves(plan.notes.body))
     if plan.items.digest == regions.leaves_digest(new.leaves):
         return regions.salvage(body, known)  # the last rendering reads as the new one
     last = effects.last_rendering(plan.items.digest) if plan.items.digest else None
     if last is not None:
-        known |= regions.texts(markdown.leaves(normal_body(last)))
+        known |= regions.texts(markdown.fragment_leaves(normal_body(last)))
         return regions.salvage(body, known)
-    for item in state.items.values():
-        number = view.fields.get(item.key, {}).get("r", item.number)
-        for candidate in {number, item.number} - {None}:
-            shown = hide(replace(item, number=candidate, question=item.question or DEFAULT_QUESTION))
-            known |= regions.texts((*render_item(shown).leaves, *render_question(shown).leaves))
     categories = {item.category for item in state.items.values()}
     return regions.salvage(
         body,
-        known,
+        known | _state_texts(view, state),
         explained=lambda leaf: leaf.text in categories or bool(_BOILERPLATE.match(leaf.text)),
     )
+
+
+def _is_veiled(line: PlanLine) -> bool:
+    """Whether a line was written when its item was hidden already: then only a hand's words can be in it."""
+    source, _, native = line.key.partition(":")
+    neutral = hide(Item(line.key, source, native, "", sensitive=True))
+    return WITHHELD in line.text or f" — {phrase(neutral.title)} · " in " ".join(line.text.split())
+
+
+def _owner(leaf: Leaf, hidden: Sequence[PlanLine]) -> str:
+    """The key of the hidden item whose own words a leaf holds: its line, or what is quoted under it."""
+    for line in hidden:
+        if line.line <= leaf.line <= line.end and (leaf.quoted or leaf.line == line.line):
+            return line.key
+    return ""
+
+
+def _state_texts(view: _View, state: State) -> frozenset[str]:
+    """The texts that some item, open or closed, would be rendered as; a hidden one also with its words."""
+    known: set[str] = set()
+    for item in state.items.values():
+        number = view.fields.get(item.key, {}).get("r", item.number)
+        for candidate in {number, item.number} - {None}:
+            bare = replace(item, number=candidate, question=item.question or DEFAULT_QUESTION)
+            for shown in {hide(bare), replace(bare, sensitive=False)}:
+                known |= regions.texts((*render_item(shown).leaves, *render_question(shown).leaves))
+    return frozenset(known)
 
 
 def _into_notes(text: str, salvaged: Sequence[Leaf], today: str) -> str:

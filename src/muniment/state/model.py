@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -107,6 +107,8 @@ class State:
         items: Key → item, readable ones only.
         damaged: Keys of items whose record can't be read; each has a problem.
         sources: Ids of the sources, in the file's order.
+        hidden: Keys of damaged items that say they are sensitive.
+        hidden_sources: Sources whose text may be shown nowhere.
         lease: The lease in the file, if there is one.
         schema_version: As written.
     """
@@ -114,12 +116,20 @@ class State:
     items: Mapping[str, Item] = field(default_factory=dict)
     damaged: frozenset[str] = frozenset()
     sources: tuple[str, ...] = ()
+    hidden: frozenset[str] = frozenset()
+    hidden_sources: frozenset[str] = frozenset()
     lease: Lease | None = None
     schema_version: int = SCHEMA_VERSION
 
     def knows(self, key: str) -> bool:
         """Whether this state has an item of that key, readable or not."""
         return key in self.items or key in self.damaged
+
+    def hides(self, key: str) -> bool:
+        """Whether the text of the item with this key, known here or not, may be shown nowhere (S17)."""
+        if key in self.items:
+            return self.items[key].sensitive
+        return key in self.hidden or key.partition(":")[0] in self.hidden_sources
 
 
 def build(
@@ -143,11 +153,7 @@ def build(
         name = wrong[0]
         return None, (Problem(path, document.line(name), "state-shape", f"`{name}` is no mapping."),)
     sources: Mapping[str, Any] = root.get("sources") or {}
-    hidden = set(sensitive_sources) | {
-        name
-        for name, source in sources.items()
-        if isinstance(source, dict) and source.get("sensitive") is True
-    }
+    hidden = set(sensitive_sources) | {name for name, source in sources.items() if is_sensitive(source)}
     items: dict[str, Item] = {}
     problems: list[Problem] = []
     for key, record in (root.get("items") or {}).items():
@@ -157,8 +163,31 @@ def build(
             problems.append(Problem(path, line, "state-item", f"The item {key[:80]!r} {fault}."))
         else:
             items[key] = _item(key, record, hidden, line)
-    damaged = frozenset((root.get("items") or {}).keys() - items.keys())
-    return State(items, damaged, tuple(sources), _lease(root.get("lease")), int(version)), tuple(problems)
+    damaged = {key: record for key, record in (root.get("items") or {}).items() if key not in items}
+    state = State(
+        items,
+        frozenset(damaged),
+        tuple(sources),
+        frozenset(key for key, record in damaged.items() if _hides(record, hidden)),
+        frozenset(hidden),
+        _lease(root.get("lease")),
+        int(version),
+    )
+    return state, tuple(problems)
+
+
+def is_sensitive(record: object) -> bool:
+    """Whether an item or a source says that its text may be shown nowhere.
+
+    Any value but false, null and empty ones counts: `sensitive: yes` is a text in YAML 1.2, and whoever
+    wrote it did not mean no.
+    """
+    return isinstance(record, Mapping) and bool(record.get("sensitive"))
+
+
+def _hides(record: object, hidden: Collection[str]) -> bool:
+    """The same for an item, whose own `source` counts too where the key names another."""
+    return is_sensitive(record) or (isinstance(record, Mapping) and _text(record.get("source")) in hidden)
 
 
 def _fault(key: str, record: object) -> str:
@@ -192,7 +221,7 @@ def _item(key: str, record: Mapping[str, Any], hidden: Collection[str], line: in
         category=_text(record.get("category")).strip() or "unclassified",
         actionable=record.get("actionable") is not False,
         question=question if record.get("ambiguous") is True else "",
-        sensitive=bool(record.get("sensitive")) or source in hidden,
+        sensitive=_hides(record, hidden) or source in hidden,
         number=record.get("r"),
         line=line,
     )
@@ -252,17 +281,27 @@ def number_items(items: Iterable[Item], wanted: Collection[str], on_plan: Mappin
             numbers[item.key] = number
     claimed = {number: key for key, number in sorted(on_plan.items(), reverse=True)}
     collided = {item.key for item in held if item.number is not None} - numbers.keys()
-    greatest = max((*holder, *on_plan.values(), *(item.number or 0 for item in held)), default=0)
+    unused = _unused({*holder, *on_plan.values()})
     for item in held:
         if item.key in numbers or not (item.key in wanted or item.key in collided):
             continue
         number = on_plan.get(item.key, 0)
-        if item.key in collided or number in holder or claimed.get(number) != item.key or not number:
-            greatest += 1
-            number = greatest
+        taken = number in holder or claimed.get(number) != item.key
+        if item.key in collided or taken or not 0 < number <= MAX_NUMBER:
+            number = next(unused)
         numbers[item.key] = number
         holder[number] = item.key
     return Numbering(numbers, tuple(notes))
+
+
+def _unused(used: Collection[int]) -> Iterator[int]:
+    """Numbers for new items: above the greatest in use; when the limit is reached, those that are free.
+
+    A number beyond the limit (a plan may hold any digits) is nobody's: the state couldn't store the next one.
+    """
+    greatest = max((number for number in used if number <= MAX_NUMBER), default=0)
+    yield from range(greatest + 1, MAX_NUMBER + 1)
+    yield from (number for number in range(1, greatest) if number not in used)
 
 
 def hide(item: Item) -> Item:

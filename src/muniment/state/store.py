@@ -10,7 +10,7 @@ from typing import Any
 
 from muniment.errors import MunimentError, Problem, Refused, Unavailable, UsageProblem
 from muniment.files import FileChange, read_bytes
-from muniment.state.model import Lease, State, build
+from muniment.state.model import Lease, State, build, is_sensitive
 from muniment.workspace import Workspace, parse_instant
 from muniment.yaml_io import Yaml, YamlError, parse, set_fields
 
@@ -114,9 +114,7 @@ def sensitive_sources(ws: Workspace) -> frozenset[str]:
     """Ids of the sources that the settings mark sensitive."""
     listed = ws.config.setting("feedback_sources") or ()
     return frozenset(
-        str(source["id"])
-        for source in listed
-        if isinstance(source, Mapping) and source.get("sensitive") is True and source.get("id") is not None
+        str(source["id"]) for source in listed if is_sensitive(source) and source.get("id") is not None
     )
 
 
