@@ -367,3 +367,11 @@ def test_signature__an_allowed_signers_file_in_the_branch_counts_for_nothing(tea
 )
 def test_signer_is_owner(signed: Signed, owners: list[str], email: str, counts: bool) -> None:
     assert signer_is_owner(signed, owners, email) is counts
+
+
+@pytest.mark.parametrize("name", ["GITHUB_ACTIONS", "TF_BUILD", "JENKINS_URL"])
+def test_flag__never_in_a_build_service_that_sets_no_ci(
+    team: Repo, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "True")
+    assert authority.under_ci(open_workspace(team.path))

@@ -531,3 +531,12 @@ def test_seen__a_file_that_no_longer_holds_what_was_read_is_left(repo: Repo) -> 
             door.commit(cleared, "x", operation="x", may_be_dirty=allowed, seen=seen_now).commit
             == repo.head()
         )
+
+
+def test_commit__branch_name_passes_the_gate_too(repo: Repo) -> None:
+    """The name is published with the commit: an identifier in it is refused like one in the text (G12)."""
+    repo.git("switch", "-q", "-c", "call-+491701234567")
+    error = refused(repo, FileChange("docs/a.md", b"plain\n"), kind=GateRefused)
+    assert "1701234567" not in str(error)
+    repo.git("branch", "-m", "fix/issue-1234-lists-2026-03-04")
+    assert publish(repo, FileChange("docs/a.md", b"plain\n")).commit

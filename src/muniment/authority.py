@@ -31,6 +31,18 @@ from muniment.workspace import Workspace
 
 TERMINAL, FILE, FLAG = "terminal", "file", "flag"
 NOT_CI = frozenset({"", "0", "false", "no", "off"})
+CI_SERVICES = (
+    "BUILDKITE",
+    "CIRCLECI",
+    "CONTINUOUS_INTEGRATION",
+    "GITHUB_ACTIONS",
+    "GITLAB_CI",
+    "JENKINS_URL",
+    "TEAMCITY_VERSION",
+    "TF_BUILD",
+    "TRAVIS",
+)
+"""Variables by which build services say that they run a job, as each documents; not all set `CI`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +103,7 @@ def rules(ws: Workspace) -> Rules:
     Without a remote there is no upstream: then no file counts, and the committed settings of HEAD and
     those in force here both can only make the rules stricter.
     """
-    ci = ws.environ.get("CI", "").strip().lower() not in NOT_CI
+    ci = under_ci(ws)
     found = upstream(ws)
     ref, tip = found.ref, found.tip
     if ref and tip:
@@ -116,6 +128,13 @@ def rules(ws: Workspace) -> Rules:
     return _local(ws, ci, why, found.settle or "git remote add origin URL && git fetch origin")
 
 
+def under_ci(ws: Workspace) -> bool:
+    """Whether no person is at this machine: `CI` says so, or a build service's own variable does."""
+    if any(ws.environ.get(name) for name in CI_SERVICES):
+        return True
+    return ws.environ.get("CI", "").strip().lower() not in NOT_CI
+
+
 def channel_here(rules_here: Rules, *, at_terminal: bool) -> str:
     """The channel that a command on this machine speaks through; under CI nothing is a terminal."""
     return TERMINAL if at_terminal and not rules_here.ci else FLAG
@@ -126,7 +145,7 @@ def of_channel(rules_here: Rules, channel: str, by: str) -> Standing:
     if channel == TERMINAL:
         return Standing(counts=True, channel=TERMINAL, verified="terminal", by=by)
     if rules_here.ci:
-        why = "Under CI (the variable CI is set) a flag is no approval."
+        why = "Under CI a flag is no approval."
         return Standing(counts=False, channel=FLAG, verified="claimed", why=why, by=by)
     if rules_here.require_verified:
         why = "require_verified_approvals is on: an approval by flag does not count."

@@ -206,6 +206,7 @@ class Door:
         changes = self._accepted(cleared)
         text = self.gate.clear_text(tidy_message(message.encode("utf-8")))
         head = self._preflight(changes, {*include_dirty, *may_be_dirty})
+        self.gate.clear_text(head.branch or "", "branch name")
         blobs = self._to_commit(changes, head)
         if not blobs:
             return Published(None, self.write(changes, operation=operation, seen=seen))

@@ -250,6 +250,8 @@ def test_flags__under_ci_count_for_nothing(team: Repo, monkeypatch: pytest.Monke
     monkeypatch.setenv("CI", "true")
     triage(team, "approve", "1").ok()
     assert (decision(team)["counts"], decision(team)["verified"]) == (False, "claimed")
+    monkeypatch.delenv("CI")
+    assert (decision(team)["counts"], decision(team)["verified"]) == (False, "claimed"), "nor later"
 
 
 # --- the file

@@ -47,11 +47,14 @@ def build(folder: Path) -> Scene:
 
     Raises:
         UsageProblem: The folder exists and holds something.
-        Unavailable: git failed; its own words are in the message.
+        Unavailable: The folder can't be made, or git failed; its own words are in the message.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageProblem(f"{folder} is not an empty folder.", "Name a folder that does not exist yet.")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise UsageProblem(f"{folder} is not an empty folder.", "Name a folder that does not exist yet.")
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(f"{folder} can't be made: {error.strerror}.", "Name another folder.") from error
     scene = Scene(folder.resolve())
     _start(scene)
     _fix(

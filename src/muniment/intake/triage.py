@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from muniment import authority
 from muniment.errors import Refused, UsageProblem
 from muniment.files import FileChange
 from muniment.intake import batches, records, triage_edit
@@ -314,6 +315,8 @@ class _Act:
             )
         if channel is not None:
             decided = [row for row in loaded.batch.rows if row.row in names]
+            if authority.under_ci(self.ws):  # what counts for nothing now must not count later (C9)
+                decided = [replace(row, decision=None) for row in decided]
             records.keep(self.ws, loaded.batch.batch, decided, channel)
             loaded = batches.read(self.ws, self.loaded.path, data)
         return Done(loaded, names, tuple(self.notes))

@@ -44,8 +44,9 @@ def validate(ctx: click.Context, invocation: Invocation, file: str, as_json: boo
 
 @report.command()
 @click.argument("file", metavar="FILE")
+@json_option
 @pass_invocation
-def render(invocation: Invocation, file: str) -> None:
+def render(invocation: Invocation, file: str, as_json: bool) -> None:
     """Print a report as the Markdown page that stands beside its copy.
 
     FILE may be `-` for standard input. Findings that break the schema are left out and said.
@@ -55,7 +56,11 @@ def render(invocation: Invocation, file: str) -> None:
     judged = _judge(invocation, file)
     if judged.report is None:
         raise CheckFailed(f"{file}: {judged.reason}", problems=judged.problems)
-    click.echo(reports.page(judged.report), nl=False)
+    page = reports.page(judged.report)
+    if as_json:
+        emit_json({"page": page, "problems": [problem_json(problem) for problem in judged.problems]})
+    else:
+        click.echo(page, nl=False)
     for line in problem_lines(judged.problems):
         say(line)
 
