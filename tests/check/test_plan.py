@@ -91,7 +91,7 @@ def test_with_a_shared_branch_the_plan_is_unknown(repo: Repo) -> None:
 
 
 def test_closed_items_carry_evidence(repo: Repo) -> None:
-    proof = {"fix_ref": "'#12'", "verified_merge_sha": "abc", "verified_at": "2026-03-01T00:00:00Z"}
+    proof = {"fix_ref": "'#12'", "verified_merge_sha": "abc1234", "verified_at": "2026-03-01T00:00:00Z"}
     state(
         repo,
         {
@@ -107,6 +107,17 @@ def test_closed_items_carry_evidence(repo: Repo) -> None:
     assert "inbox:2" in problem.message
     assert "verified_merge_sha, verified_at" in problem.message
     assert repo.read(STATE).decode().splitlines()[problem.line - 1].strip().startswith("inbox:2")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("fix_ref", "x"), ("verified_merge_sha", "deadbeef!"), ("verified_at", "never")]
+)
+def test_closed_items__words_that_are_no_evidence_are_none(repo: Repo, field: str, value: str) -> None:
+    proof = {"fix_ref": "'#12'", "verified_merge_sha": "abc1234", "verified_at": "2026-03-01T00:00:00Z"}
+    state(repo, {"inbox:1": {"status": "closed", **proof, field: value}})
+    outcome = check(repo)
+    assert rules(outcome) == ["closed-without-evidence"]
+    assert field in outcome.problems[0].message
 
 
 @pytest.mark.parametrize(
