@@ -282,3 +282,12 @@ def test_docs_root__default_that_leads_outside_is_named(repo: Repo, tmp_path: Pa
     assert result.code == 2
     assert "docs_root: 'docs'" in result.json["error"]["message"]
     assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_docs_root__link_to_a_folder_inside_stands_for_that_folder(repo: Repo) -> None:
+    (repo.path / "site" / "documentation").mkdir(parents=True)
+    (repo.path / "docs").symlink_to("site/documentation")
+    assert open_workspace(repo.path).config.ledger_path == "site/documentation/reviews/ledger.json"
+    muniment("ledger", "add", "--kind", "note", "--data", "{}", cwd=repo.path).ok()
+    assert (repo.path / "docs/reviews/ledger.json").exists()
+    assert muniment("check", "--json", cwd=repo.path).ok().json["ok"] is True

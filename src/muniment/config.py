@@ -234,6 +234,8 @@ def _assemble(layers: Sequence[_Layer], root: Path) -> tuple[Config, tuple[Probl
     if fault := docs_root_fault(root, docs_root, given):
         faults["docs_root"] = fault
         docs_root = "docs"
+    else:  # git knows the files below a linked folder by the folder's own name
+        docs_root = (root / docs_root).resolve().relative_to(root.resolve()).as_posix()
     values["docs_root"] = (docs_root, "default" if fault else values["docs_root"][1])
     for key, spec in KEYS.items():
         if not spec.under_docs:
