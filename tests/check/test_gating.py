@@ -144,3 +144,23 @@ def test_names_known_for_a_bot_are_judged(repo: Repo, tmp_path: Path) -> None:
     repo.write(".muniment/config.yaml", f"bots:\n  - {{name: b, from: x, known_names: {names}}}\n")
     repo.write("docs/bugs/a.md", "Zebulon Quartermain said so.\n")
     assert rules(check(repo)) == ["gate-name"]
+
+
+def test_a_moved_file_adds_nothing_but_what_is_new_in_it(repo: Repo) -> None:
+    repo.write("docs/bugs/a.md", f"# A\n\nCall {PHONE}.\n")
+    repo.commit("Old bytes")
+    repo.git("mv", "docs/bugs/a.md", "docs/bugs/b.md")
+    assert check(repo).problems == ()
+    assert check(repo, staged=True).problems == ()
+    repo.write("docs/bugs/b.md", f"# A\n\nCall {PHONE}.\n\nOr {MAIL}, or {PHONE}.\n")
+    assert sorted(rules(check(repo))) == ["gate-email", "gate-phone"]
+    repo.write("docs/bugs/b.md", "# A\n")
+    repo.git("mv", "-f", "docs/bugs/b.md", f"docs/bugs/{PHONE}.md")
+    assert rules(check(repo)) == ["gate-phone"]
+
+
+def test_a_copied_file_adds_what_it_holds(repo: Repo) -> None:
+    repo.write("docs/bugs/a.md", f"# A\n\nCall {PHONE}.\n")
+    repo.commit("Old bytes")
+    repo.write("docs/bugs/b.md", f"# A\n\nCall {PHONE}.\n")
+    assert places(check(repo)) == [("docs/bugs/b.md", 3, "gate-phone")]

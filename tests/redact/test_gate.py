@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 
 import pytest
@@ -259,3 +260,18 @@ def test_identities__history_is_read_only_for_a_trailer() -> None:
     assert reads == []
     assert gate.inspect_text(f"x\n\nReviewed-by: Omer <{MAIL}>\n") == ()
     assert reads == [1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+972522\\\n345678",
+        "+972522<br>345678",
+        "+972522<BR />\n> 345678",
+        "+972522\r345678",
+        base64.encodebytes(b"x" * 50 + b" +972522345678 " + b"y" * 60).decode(),
+        base64.encodebytes(b"x" * 54 + b"dana@example.com " + b"y" * 60).decode().replace("\n", "\r\n"),
+    ],
+)
+def test_gate__line_breaks_of_every_kind_hide_nothing(text: str) -> None:
+    assert Gate().inspect("a.md", f"Call {text} now.\n".encode(), None)

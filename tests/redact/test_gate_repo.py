@@ -175,3 +175,15 @@ def test_redact_command__batch(tmp_path: Path) -> None:
         (5, "refuse", "refuse"),
         (6, "refuse", "refuse"),
     ]
+
+
+def test_gate_command__a_renamed_file_adds_nothing(repo: Repo) -> None:
+    repo.write("notes.md", "Call +972522345678\n")
+    start = repo.commit("Notes")
+    repo.git("mv", "notes.md", "other.md")
+    repo.commit("Rename")
+    assert muniment("gate", "--range", f"{start}..HEAD", cwd=repo.path).code == 0
+    repo.git("mv", "other.md", "third.md")
+    repo.write("third.md", "Call +972522345678 or +972522345679\n")
+    repo.commit("Rename and add")
+    assert muniment("gate", "--range", f"{start}..HEAD", cwd=repo.path).code == 1

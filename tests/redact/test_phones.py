@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from muniment.redact.gate import Gate
 from muniment.redact.rules import KnownNames, detect
 from muniment.redact.scrub import redact
 
@@ -172,3 +173,15 @@ def test_phones__the_library_is_not_imported_without_a_candidate() -> None:
         "assert 'phonenumbers' not in sys.modules\n"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "place", ["Boston, MA 02110-1301, USA.", "Boston, MA\n02110-1301 USA", "Newark, NJ, 07102-1234"]
+)
+def test_zip_codes__are_no_phone_numbers(place: str) -> None:
+    assert not Gate().inspect("a.md", place.encode(), None)
+
+
+@pytest.mark.parametrize("text", ["Reach me 02110-1301", "MA 02-110-1301", "MAMA 02110-1301", "MA 021101301"])
+def test_zip_codes__that_they_are_is_seen_by_form_and_state(text: str) -> None:
+    assert Gate().inspect("a.md", text.encode(), None)

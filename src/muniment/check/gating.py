@@ -44,7 +44,10 @@ def added(context: Context) -> Iterator[Finding]:
         return
     gate = _gate(context)
     for path, data, old in changed:
-        for found in gate.inspect(path, data, old):
+        problems = (
+            gate.inspect_new(path, data, _gone(context)) if old is None else gate.inspect(path, data, old)
+        )
+        for found in problems:
             # That an owned file is not UTF-8 is said by the rule for its kind.
             if found.kind != "undecodable" or context.kinds[path] is Kind.GATED:
                 yield _problem(found)
@@ -150,6 +153,14 @@ def _changed(context: Context) -> Iterator[tuple[str, bytes, bytes | None]]:
         old = base.read(path) if base else None
         if base is None or path not in base.unreadable:
             yield path, data, old
+
+
+def _gone(context: Context) -> Iterator[bytes]:
+    """The base's judged files that are there no more: a moved or renamed file adds nothing."""
+    base = context.base
+    for path, kind in context.base_kinds.items() if base else ():
+        if base and kind in JUDGED and not context.snapshot.exists(path):
+            yield base.read(path) or b""
 
 
 def _problem(found: GateProblem) -> Problem:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -181,6 +181,20 @@ class Gate:
             return (GateProblem(shown, 0, 0, "timeout"),)
         except Exception:  # noqa: BLE001 - whatever fails in judging refuses
             return (GateProblem(shown, 0, 0, "error"),)
+
+    def inspect_new(self, path: str, data: bytes, gone: Iterable[bytes]) -> tuple[GateProblem, ...]:
+        """As `inspect`, for a new file in a change that takes other files away: what was theirs only moved.
+
+        Args:
+            path: The new file's path, judged in any case.
+            data: Its bytes.
+            gone: The bytes of the files that the change takes away; asked for only when it matters.
+        """
+        found = self.inspect(path, data, None)
+        old = b"\n".join(gone) if found else b""
+        if not old:
+            return found
+        return (*(item for item in found if not item.column), *self.inspect(path, data, old))
 
     def inspect_text(self, text: str, what: str = "commit message") -> tuple[GateProblem, ...]:
         """As `inspect`, for a text that is wholly new."""

@@ -82,7 +82,18 @@ def _gate_commit(ws: Workspace, gate: Gate, commit: Commit) -> Iterator[GateProb
         if entry is None:
             continue
         data = ws.repo.blob(entry.oid)
-        yield from gate.inspect(path, data, _before(ws, parents, path))
+        old = _before(ws, parents, path)
+        if old is None:
+            yield from gate.inspect_new(path, data, _gone(ws, commit, sorted(paths)))
+        else:
+            yield from gate.inspect(path, data, old)
+
+
+def _gone(ws: Workspace, commit: Commit, paths: Iterable[str]) -> Iterator[bytes]:
+    """The bytes of the files that a commit takes away: a renamed file adds nothing."""
+    for path in paths:
+        if ws.repo.entry(commit.oid, path) is None:
+            yield _before(ws, commit.parents, path) or b""
 
 
 def _before(ws: Workspace, parents: tuple[Oid, ...], path: str) -> bytes | None:

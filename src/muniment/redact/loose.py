@@ -20,7 +20,8 @@ from muniment.redact.spans import Span
 _INLINE = "a|abbr|b|bdi|bdo|code|del|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|wbr"
 _MARKUP = re.compile(
     rf"<!--|</?(?:{_INLINE})(?:\s[^<>\n]{{0,200}})?/?>|[*`]+|~~|_"
-    r"|\r?\n[ \t]*(?:>[ \t]*)*(?=[0-9A-Za-z(\u0590-\u06ff])"
+    r"|(?:\\?(?:\r\n|\r|\n)|<br[ \t]{0,4}/?>(?:\r\n|\r|\n)?)[ \t]*(?:>[ \t]*)*(?=[0-9A-Za-z(\u0590-\u06ff])",
+    re.IGNORECASE,
 )
 _LOOKALIKE = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u0432\u043a\u043c\u043d\u0442"
@@ -40,6 +41,8 @@ _SPELLED = re.compile(
 )
 _SPACED_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_](?: [^\W\d_]){2,40}(?![^\W_])")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
+_BASE64_LINES = re.compile(r"(?:[A-Za-z0-9+/]{60,76}\r?\n[ \t]{0,8}){1,200}[A-Za-z0-9+/]{0,76}={0,2}")
+"""As mail and PEM wrap it: what stands on two lines is whole in neither."""
 _DEEPEST = 2
 
 Scan = Callable[[View], Iterator[Span]]
@@ -69,8 +72,8 @@ class Loose:
             yield from self._encoded(text, depth)
 
     def _encoded(self, text: str, depth: int) -> Iterator[Span]:
-        for match in _BASE64.finditer(text):
-            inner = _from_base64(match.group())
+        for match in chain(_BASE64.finditer(text), _BASE64_LINES.finditer(text)):
+            inner = _from_base64("".join(match.group().split()))
             if inner is None:
                 continue
             for span in chain(find_secrets(inner), self.find(inner, depth + 1)):
@@ -118,7 +121,7 @@ def _loosen(text: str, source: View | None) -> View:
         builder.copy(text[cursor:start], cursor)
         if token == "_":  # noqa: S105 - markup
             builder.atom("-", start, end)
-        elif "\n" in token:
+        elif token[-1:].isspace() or token[0] in "\r\n\\" or token[:3].lower() == "<br":
             builder.atom(" " if _is_wrap(text, start, end) else "\n", start, end)
         cursor = end
     builder.copy(text[cursor:], cursor)

@@ -16,6 +16,7 @@ from typing import Any
 import re2
 
 from muniment.redact.fold import View
+from muniment.redact.jids import find_jids
 from muniment.redact.spans import Span
 
 _GAP = r"[ \-/.()~·_]"
@@ -45,10 +46,6 @@ MAX_DIGITS = 16
 _BARE_LEAST = 9
 """Digits from which on a bare run after a word such as "call" is a number to call."""
 
-_JID = re2.compile(
-    r"\+?[0-9]{5,20}(?:[-_.:][0-9]{1,20}){0,3} ?@ ?"
-    r"(s\.whatsapp\.net|whatsapp\.net|c\.us|g\.us|lid|hosted\.lid|hosted|bot|broadcast|newsletter|call)\b"
-)
 _INTERNATIONAL = re2.compile(rf"\+{{1,2}}[ (]{{0,2}}[1-9]{_RUN}{{5,}}")
 _DOUBLE_ZERO = re2.compile(rf"00[ -]?[1-9]{_RUN}{{6,}}")
 _NATIONAL = re2.compile(rf"\(?0[ -]?[1-9]{_RUN}{{6,}}")
@@ -87,6 +84,9 @@ _DATE = re.compile(
     r"(?:19|20)[0-9]{2}[-/.][0-9]{1,2}[-/.][0-9]{1,2}"
     r"|(?<![0-9])[0-3]?[0-9][-/.][01]?[0-9][-/.](?:19|20)[0-9]{2}(?![0-9])"
 )
+_ZIP = re.compile(r"0[0-9]{4}-[0-9]{4}")
+_ZIP_STATE = re.compile(r"(?<![^\W_])(?:ct|ma|nh|nj|ny|pr|ri|vt|vi),?[ \r\n]{1,3}\Z")
+"""States whose codes begin with 0 (USPS), without ME, which is also a word to call somebody by."""
 _TIMESTAMP = re.compile(
     r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[0-9]{0,9}|1[0-9]{9}|1[0-9]{12}"
 )
@@ -96,7 +96,7 @@ def find_phones(view: View) -> Iterator[Span]:
     """Every JID, phone number and bare WhatsApp id in the view, in no particular order."""
     text = view.text
     if "@" in text:
-        yield from _jids(view)
+        yield from find_jids(view)
         yield from _captured(view, _MENTION, _possible, "mention")
     if "+" in text:
         yield from _international(view)
@@ -113,30 +113,6 @@ def find_phones(view: View) -> Iterator[Span]:
     yield from _captured(view, _WEAK, _valid, "key")
     yield from _in_context(view, _LABELLED, least=6)
     yield from _in_context(view, _NEAR, least=7)
-
-
-# --- JIDs -------------------------------------------------------------------------------------------
-
-
-def _jids(view: View) -> Iterator[Span]:
-    for match in _JID.finditer(view.text):
-        start, end = match.span()
-        if _before(view.text, start).isdigit():
-            continue
-        user = match.group().lstrip("+").partition("@")[0].strip()
-        server = match.group(1)
-        low, high = view.span(start, end)
-        if server == "g.us" or "-" in user:
-            yield Span(low, high, "group", f"group:{user}", "jid")
-        elif server in {"lid", "hosted.lid"}:
-            yield Span(low, high, "lid", f"lid:{re.split('[:_.]', user)[0]}", "jid")
-        elif server in {"broadcast", "newsletter", "bot", "call"}:
-            yield Span(low, high, "jid", f"{server}:{user}", "jid")
-        else:
-            yield Span(low, high, "jid", f"tel:{re.split('[:_.]', user)[0]}", "jid")
-
-
-# --- international ----------------------------------------------------------------------------------
 
 
 def _international(view: View) -> Iterator[Span]:
@@ -195,8 +171,6 @@ def _calling_code(digits: str) -> str:
     return ""
 
 
-# --- shapes -----------------------------------------------------------------------------------------
-
 Judge = Callable[[str, int, int], "tuple[int, str] | None"]
 """Given text, start and greatest end: the number's end and its key, or None."""
 
@@ -244,11 +218,16 @@ def _israeli(text: str, start: int, limit: int) -> tuple[int, str] | None:
     if not end:
         return None
     written = text[start:end]
-    if _DATE.search(written) or _numeric_row(text, start, end):
+    if _DATE.search(written) or _numeric_row(text, start, end) or _is_zip(text, start, written):
         return None
     if written.isdigit() and digits[1] not in "57" and not _valid("972" + digits[1:]):
         return None
     return end, f"tel:972{digits[1:]}"
+
+
+def _is_zip(text: str, start: int, written: str) -> bool:
+    """Whether this is a ZIP+4 code after its state: every notice of the GPL ends in `MA 02110-1301`."""
+    return bool(_ZIP.fullmatch(written) and _ZIP_STATE.search(text, max(0, start - 6), start))
 
 
 def _israeli_lengths(digits: str) -> tuple[int, int]:
