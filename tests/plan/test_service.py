@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -282,3 +283,14 @@ def test_human_output__says_what_happened(planned: Repo) -> None:
     assert "Nothing to write." in muniment("plan", "reconcile", cwd=planned.path).ok().out
     planned.write(PLAN, "x")
     assert "Moved the old plan to" in muniment("plan", "reconcile", cwd=planned.path).ok().out
+
+
+@pytest.mark.parametrize("path", [PLAN, STATE])
+def test_reconcile__a_pipe_is_refused_at_once(planned: Repo, path: str) -> None:
+    target = planned.path / path
+    target.unlink()
+    os.mkfifo(target)
+    answer = reconcile(planned)
+    assert answer.code == 3
+    assert "no plain file" in answer.err
+    assert muniment("check", cwd=planned.path).code in {0, 1}

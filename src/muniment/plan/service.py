@@ -107,6 +107,11 @@ def _plan_bytes(ws: Workspace, path: str) -> bytes | None:
             f"The plan {path} is a symbolic link; it is neither followed nor replaced.",
             "Put a file there, or name the real path in `plan_path`. Nothing was written.",
         )
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise Refused(
+            f"The plan {path} is no plain file; it is neither read nor replaced.",
+            "Put a file there, or name another path in `plan_path`. Nothing was written.",
+        )
     return read_bytes(file) if file.exists() else None
 
 

@@ -56,7 +56,7 @@ def load(ws: Workspace) -> StateFile:
 
     Raises:
         Unavailable: There is none, or it can't be read.
-        Refused: It is not UTF-8, not YAML, holds conflict markers, or has a wrong shape.
+        Refused: It is no plain file, not UTF-8, not YAML, holds conflict markers, or has a wrong shape.
         UsageProblem: It is too large, or lies where this version doesn't keep a state.
     """
     path = local_path(ws)
@@ -67,6 +67,11 @@ def load(ws: Workspace) -> StateFile:
             "Check `sweep_state_path` in .muniment/config.yaml, or start with a file that says "
             "`schema_version: 1` and `items: {}`.",
             code="no-state",
+        )
+    if not (file.is_file() or file.is_dir()):
+        raise Refused(
+            f"The state {path} is no plain file, so it isn't read.",
+            "Put a file there, or name its path in `sweep_state_path`. Nothing was written.",
         )
     return decode(read_bytes(file, limit=MAX_BYTES), path, sensitive_sources(ws))
 
