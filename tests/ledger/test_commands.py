@@ -47,6 +47,37 @@ def test_add__a_random_operation_makes_two_entries_and_a_given_one_makes_one(rep
     assert len(run(repo, "log", "--json").json["entries"]) == 3
 
 
+def test_add__names_the_way_to_undo_and_the_field_at_fault(repo: Repo) -> None:
+    applied = add(repo, "applied", {"entries": [add(repo)]})
+    before = repo.read(PATH)
+    data = json.dumps({"undoes": applied})
+    assert "muniment undo" in run(repo, "add", "--kind", "undo", "--data", data).err
+    assert "ledger expunge" in run(repo, "add", "--kind", "expunge", "--data", "{}").err
+    assert "data.alias" in run(repo, "add", "--kind", "alias", "--data", "{}").err
+    assert repo.read(PATH) == before
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_add__checks_what_an_entry_names(repo: Repo, quick: bool) -> None:
+    note, seen = add(repo), add(repo, "finding", {"subject": X})
+    add(repo, "alias", {"alias": "a", "canonical": "b"})
+    before = repo.read(PATH)
+    cache = repo.path / ".git" / "muniment" / "cache" / "ledger-tip.json"
+
+    def put(kind: str, data: object) -> Result:
+        if not quick:
+            cache.unlink(missing_ok=True)
+        return run(repo, "add", "--kind", kind, "--data", json.dumps(data))
+
+    assert put("decision", {"subject": X, "action": "reject", "findings": [note]}).code == 2
+    assert put("alias", {"alias": "b", "canonical": "a"}).code == 2
+    assert put("applied", {"entries": [note[:-1] + "g"]}).code == 2
+    assert repo.read(PATH) == before
+    put("decision", {"subject": X, "action": "reject", "findings": [seen]}).ok()
+    put("applied", {"entries": [note, seen]}).ok()
+    run(repo, "verify").ok()
+
+
 def test_add__takes_the_actor_and_works_from_any_folder(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MUNIMENT_ACTOR", "mona")
     (repo.path / "deep" / "er").mkdir(parents=True)
@@ -94,6 +125,15 @@ def test_add__anything_not_canonical_is_exit_2_and_nothing_is_written(repo: Repo
         ["--kind", "", "--data", "{}"],
         ["--kind", "a\nb", "--data", "{}"],
         ["--kind", "expunge", "--data", "{}"],
+        ["--kind", "undo", "--data", '{"undoes":"' + "a" * 32 + '"}'],
+        ["--kind", "undo", "--data", "{}"],
+        ["--kind", "decision", "--data", "{}"],
+        ["--kind", "decision", "--data", '{"subject":"x","action":"y","findings":["' + "a" * 32 + '"]}'],
+        ["--kind", "alias", "--data", '{"subject":"a","canonical":"b"}'],
+        ["--kind", "alias", "--data", '{"alias":"a","canonical":"a"}'],
+        ["--kind", "applied", "--data", "{}"],
+        ["--kind", "applied", "--data", '{"entries":["' + "a" * 32 + '"]}'],
+        ["--kind", "finding", "--data", '{"subject":1}'],
         ["--kind", "note"],
         ["--data", "{}"],
         ["--kind", "decision", "--data", '{"subject":"x","action":"y"}', "--basis", "zzz"],

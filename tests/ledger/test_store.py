@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from muniment.errors import MunimentError, Refused, Unavailable
+from muniment.errors import MunimentError, Refused, Unavailable, UsageProblem
 from muniment.ledger.segment import parse_segment, render_segment
 from muniment.ledger.splice import entry_by_id, lines_with, splice
 from muniment.ledger.store import Draft, append, load
@@ -124,7 +124,7 @@ def test_append__an_alias_of_the_same_batch_counts_for_the_basis(repo: Repo, ws:
 
 def test_append__an_alias_that_closes_a_cycle_is_refused(repo: Repo, ws: Workspace) -> None:
     repo.write(PATH, file(entry("alias", {"alias": X, "canonical": Y})))
-    with pytest.raises(Refused, match="cycle"):
+    with pytest.raises(UsageProblem, match="cycle"):
         append(ws, load(ws), [Draft("alias", {"alias": Y, "canonical": X})])
 
 

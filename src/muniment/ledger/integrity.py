@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from muniment.ledger.entries import ROOM_KINDS, Entry, links, stub_digest, time_key
+from muniment.ledger.entries import ROOM_KINDS, Entry, is_id, links, stub_digest, time_key
 from muniment.ledger.faults import Fault, Reach
 from muniment.ledger.order import cyclic
 from muniment.ledger.segment import BODIES, body_fault
@@ -36,6 +36,31 @@ def check(entries: Entries) -> tuple[Fault, ...]:
     for rule in RULES:
         faults += sorted(rule(entries, kinds), key=lambda fault: (fault.entry, fault.message))
     return tuple(faults)
+
+
+def check_added(entries: Entries, added: Iterable[Entry]) -> tuple[Fault, ...]:
+    """What entries about to be added would make wrong, by the rules on bodies and on what they name.
+
+    `entries` is the set with them in it. An expunge entry's stub is its writer's business, and cycles of
+    aliases have a rule of their own (`alias_cycles`).
+    """
+    kinds: dict[str, list[Entry]] = {}
+    for entry in added:
+        kinds.setdefault(entry.kind, []).append(entry)
+    rules = (bodies, basis, body_links, rooms)
+    return tuple(fault for rule in rules for fault in rule(entries, kinds))
+
+
+def named(kind: str, data: Mapping[str, object]) -> frozenset[str]:
+    """The ids of the entries that a body of this kind names and the rules look at."""
+    fields = [field for field, _ in _LINKS.get(kind, ())]
+    if kind in ROOM_KINDS:
+        fields += _ROOM_LINKS
+    found: set[str] = set()
+    for field in fields:
+        value = data.get(field)
+        found.update(str(item) for item in (value if isinstance(value, list) else [value]) if is_id(item))
+    return frozenset(found)
 
 
 def parents(entries: Entries, kinds: ByKind) -> Iterator[Fault]:  # noqa: ARG001 - every rule has one shape
@@ -139,11 +164,11 @@ def expunged(entries: Entries, kinds: ByKind) -> Iterator[Fault]:
                     f"The stub of {entry.id.short} was edited: no expunge entry vouches for its content."
                 )
                 yield Fault("expunge", message, entry=entry.id)
-    for named in vouched:
-        found = entries.get(named)
+    for gone in vouched:
+        found = entries.get(gone)
         if found is not None and not found.expunged:
-            message = f"The body of {named[:12]} is back although an expunge entry names it."
-            yield Fault("expunge", message, entry=named)
+            message = f"The body of {gone[:12]} is back although an expunge entry names it."
+            yield Fault("expunge", message, entry=gone)
 
 
 def bodies(entries: Entries, kinds: ByKind) -> Iterator[Fault]:  # noqa: ARG001 - every rule has one shape

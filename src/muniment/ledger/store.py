@@ -15,14 +15,14 @@ from functools import cached_property
 from typing import Any
 
 from muniment import config as configuration
-from muniment.errors import Problem, Refused, Unavailable
+from muniment.errors import Problem, Refused, Unavailable, UsageProblem
 from muniment.files import FileChange, read_bytes
 from muniment.git.repo import Oid
 from muniment.ids import EntryId
 from muniment.ledger.assembly import Whole, assemble, with_entries
 from muniment.ledger.entries import Entry, mint, time_key
 from muniment.ledger.faults import REPAIR, Fault, Reach, Verdict
-from muniment.ledger.integrity import alias_cycles
+from muniment.ledger.integrity import alias_cycles, check_added
 from muniment.ledger.misread import UPGRADE
 from muniment.ledger.order import heads, ordered
 from muniment.ledger.segment import Sealed, render_segment
@@ -31,6 +31,7 @@ from muniment.ledger.status import View, fold
 from muniment.workspace import Workspace, parse_instant
 
 A_DAY = timedelta(days=1)
+_UNWRITTEN = "Nothing was written."
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +229,8 @@ def append(ws: Workspace, ledger: Ledger, drafts: Sequence[Draft]) -> Appended:
     """Mint entries after the ledger's heads, one after the other, and make the open segment's bytes.
 
     Raises:
-        Refused: The ledger is not whole, a decision's basis is not what is current now, or an alias would
+        Refused: The ledger is not whole, or a decision's basis is not what is current now.
+        UsageProblem: A body that its kind can't have, that names what isn't there, or an alias that would
             close a cycle.
         NotCanonical: A body that canonical JSON can't hold, or that is too large.
     """
@@ -248,6 +250,7 @@ def append(ws: Workspace, ledger: Ledger, drafts: Sequence[Draft]) -> Appended:
         return Appended(tuple(made), (), ledger)
     after = Ledger(ledger.path, with_entries(ledger.whole, added), None, None, (added[-1].id,))
     _require_no_cycle(after, added)
+    _require_sound(after, added)
     opened = ledger.whole.segments[0].segment
     if ledger.data is not None and opened.laid_out and not opened.faults:
         data = splice(ledger.data, added)
@@ -334,9 +337,21 @@ def _clock_note(now: datetime, entry: Entry) -> tuple[str, ...]:
 def _require_no_cycle(ledger: Ledger, added: Sequence[Entry]) -> None:
     if any(entry.kind in {"alias", "undo"} for entry in added):
         for fault in alias_cycles(ledger.whole.entries):
-            raise Refused(
-                f"The alias would close a cycle: {fault.message}", "Nothing was written.", code=fault.rule
+            raise UsageProblem(
+                f"`data.alias` and `data.canonical` would close a cycle of aliases: {fault.message}",
+                _UNWRITTEN,
+                code=fault.rule,
             )
+
+
+def _require_sound(ledger: Ledger, added: Sequence[Entry]) -> None:
+    """Refuse what would be wrong for ever: nothing is ever taken out of a ledger (G6, G7)."""
+    for fault in check_added(ledger.whole.entries, added):
+        raise UsageProblem(
+            f"That entry would make the ledger fail its checks ({fault.rule}): {fault.message}",
+            f"{_UNWRITTEN} See docs/formats/ledger.md for what the body of each kind holds.",
+            code=fault.rule,
+        )
 
 
 @contextmanager

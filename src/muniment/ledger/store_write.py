@@ -11,6 +11,7 @@ from muniment.ledger.assembly import Placed, Whole
 from muniment.ledger.canonical import canonical
 from muniment.ledger.entries import Entry
 from muniment.ledger.faults import Verdict
+from muniment.ledger.integrity import named
 from muniment.ledger.segment import CLOSE, OPEN, Segment, careful_entry, quick_entry
 from muniment.ledger.splice import entry_by_id, lines_with, surroundings
 from muniment.ledger.status import FRAME, View
@@ -94,6 +95,10 @@ def _part(ws: Workspace, data: bytes, tip: Tip, draft: Draft) -> Ledger | None:
         if entry is None:
             return None
         found[entry.id] = entry
+    for target in named(draft.kind, draft.data).union(draft.basis or ()) - found.keys():
+        entry = entry_by_id(data, target)
+        if entry is not None:
+            found[entry.id] = entry
     for raw in _bearing(data, tip, draft, found):
         entry = quick_entry(raw) or careful_entry(raw)
         if entry is None:

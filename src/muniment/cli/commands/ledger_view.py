@@ -34,6 +34,11 @@ def draft(kind: str, data: str, op: str, basis: tuple[str, ...]) -> Draft:
             "An expunge entry takes a body away and needs an owner's approval.",
             "Use `muniment ledger expunge ID --reason …`.",
         )
+    if kind == "undo":
+        raise UsageProblem(
+            "An undo entry takes back what was applied and needs a preview and a person's yes.",
+            "Use `muniment undo`.",
+        )
     text = data
     if data == "-":
         try:
