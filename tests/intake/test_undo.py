@@ -189,6 +189,20 @@ def test_undo__applies_the_same_batch_anew(team: Repo) -> None:
     assert (team.path / "docs/bugs/one.md").exists()
 
 
+def test_undo_of_an_undo__refuses_once_the_batch_was_applied_anew(team: Repo) -> None:
+    apply(team, Told("two", "attach", "docs/bugs/lists.md"))
+    taken_back = undo(team, "--yes").ok().json["commit"]
+    word = muniment("apply", "--preview", "--json", cwd=team.path).ok().json["token"]
+    muniment("apply", "--confirm", word, cwd=team.path).ok()
+    text, known = team.read("docs/bugs/lists.md"), entries(team)
+    refused = undo(team, taken_back, "--yes")
+    assert (refused.code, refused.json["error"]["code"]) == (3, "applied-again")
+    assert (team.read("docs/bugs/lists.md"), entries(team)) == (text, known)
+    undo(team, "--yes").ok()
+    assert team.read("docs/bugs/lists.md") == LISTS
+    assert status(team, "bug/code/two")["status"] == "unseen"
+
+
 def test_undo__decided_otherwise_then_is_not_contested(team: Repo) -> None:
     apply(team, Told("one"))
     undo(team, "--yes").ok()

@@ -244,7 +244,30 @@ def _target(ws: Workspace, ledger: Ledger, rev: str | None) -> Entry:
             "To apply it again, undo that undo: muniment undo COMMIT-OF-THE-UNDO",
             code="already-undone",
         )
+    _require_once(ledger, entry)
     return entry
+
+
+def _require_once(ledger: Ledger, entry: Entry) -> None:
+    """Refuse to bring a batch back that has been applied anew since: it would count, and be undone, twice."""
+    first, gone = _act_below(ledger, entry), ledger.view.withdrawn
+    parts = acts.parts_of(ledger.whole.entries)
+    again = [
+        other
+        for other in ledger.entries
+        if other.kind == "applied"
+        and other.id != first.id
+        and other.id not in gone
+        and other.id not in parts
+        and other.data.get("batch") == first.data.get("batch")
+    ]
+    if entry.kind == "undo" and first.id in gone and again:
+        raise Refused(
+            f"Batch {first.data.get('batch')} has been applied again since ({again[-1].id.short}), so what "
+            "this undo took back must not come back as well. Nothing was written.",
+            "To take the batch back, run: muniment undo",
+            code="applied-again",
+        )
 
 
 def _made_by(ws: Workspace, ledger: Ledger, rev: str) -> Entry:
@@ -271,6 +294,11 @@ def _made_by(ws: Workspace, ledger: Ledger, rev: str) -> Entry:
 
 def _batch_of(ledger: Ledger, entry: Entry) -> str:
     """The batch that an entry belongs to, through undos of undos."""
+    return str(_act_below(ledger, entry).data.get("batch", ""))
+
+
+def _act_below(ledger: Ledger, entry: Entry) -> Entry:
+    """The `applied` entry at the end of a chain of undos, as far as its entries are here."""
     seen = set()
     while entry.kind == "undo" and entry.id not in seen:
         seen.add(entry.id)
@@ -278,7 +306,7 @@ def _batch_of(ledger: Ledger, entry: Entry) -> str:
         if below is None:
             break
         entry = below
-    return str(entry.data.get("batch", ""))
+    return entry
 
 
 def _exceptions(

@@ -284,11 +284,11 @@ def _all_ids(value: Any) -> bool:
 
 
 def _is_name(value: Any) -> bool:
-    return type(value) is str and value != ""
+    return isinstance(value, str) and value != ""
 
 
 def _is_text_or_absent(value: Any) -> bool:
-    return value is None or type(value) is str
+    return value is None or isinstance(value, str)
 
 
 BODIES: Mapping[str, tuple[tuple[str, Callable[[Any], bool], str], ...]] = {
