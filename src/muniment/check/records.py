@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from muniment.check.context import Context
 from muniment.check.findings import Finding, Note, Unknown
@@ -45,7 +45,11 @@ def ledger_layout(context: Context) -> Iterator[Finding]:
 
 def ledger_history(context: Context) -> Iterator[Finding]:
     """Nothing that was ever recorded is missing: append-only against the base and everything since (G6)."""
-    if not context.wants_any(*_LEDGER) or context.scope.tip is None:
+    if context.scope.tip is None:
+        return
+    if not context.wants_any(*_LEDGER):
+        if context.scope.changed is None:  # no ledger here: one that HEAD's history had is still missed
+            yield from _own_history(context, context.scope.tip)
         return
     from muniment.ledger.history import CutOff, removed  # noqa: PLC0415 - as above
     from muniment.ledger.store import Ledger  # noqa: PLC0415 - as above
@@ -57,12 +61,27 @@ def ledger_history(context: Context) -> Iterator[Finding]:
         yield Problem(path, 0, "missing", message, f"git checkout HEAD -- {shlex.quote(path)}")
         return
     held = Ledger(path, context.ledger, data)
+    told: set[str] = set()
     for against, tip in dict.fromkeys(_histories(context, context.scope.tip)):
         try:
             for fault in removed(context.ws, held, against, tip):
+                told.add(fault.entry)
                 yield fault.problem()
         except CutOff as error:
             yield Unknown("removed", error.message, error.settle)
+    yield from _own_history(context, context.scope.tip, told)
+
+
+def _own_history(context: Context, tip: Oid, told: Collection[str] = ()) -> Iterator[Finding]:
+    """Entries that commits of HEAD's own history hold, however far the upstream is; a range names its own."""
+    if context.scope.mode == "range":
+        return
+    from muniment.ledger import past  # noqa: PLC0415 - as above
+
+    found = past.search(context.ws, tip=tip, limit=None)
+    for fault in past.lost(found, context.ledger.entries, context.ws.config.ledger_path):
+        if fault.entry not in told:
+            yield fault.problem()
 
 
 def _histories(context: Context, tip: Oid) -> Iterator[tuple[str, Oid]]:

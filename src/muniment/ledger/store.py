@@ -19,6 +19,7 @@ from muniment.errors import Problem, Refused, Unavailable, UsageProblem
 from muniment.files import FileChange, read_bytes
 from muniment.git.repo import Oid
 from muniment.ids import EntryId
+from muniment.ledger import past
 from muniment.ledger.assembly import Whole, assemble, with_entries
 from muniment.ledger.entries import Entry, mint, time_key
 from muniment.ledger.faults import REPAIR, Fault, Reach, Verdict
@@ -236,6 +237,7 @@ def append(ws: Workspace, ledger: Ledger, drafts: Sequence[Draft]) -> Appended:
     """
     ledger.require_whole(mending=all(draft.kind == "undo" for draft in drafts))
     if ledger.known_heads is None:
+        _require_history(ws, ledger)
         _require_nothing_lost(ws, ledger)
     made: list[Entry] = []
     added: list[Entry] = []
@@ -263,6 +265,18 @@ def append(ws: Workspace, ledger: Ledger, drafts: Sequence[Draft]) -> Appended:
         replace(after, data=data),
         _clock_note(ws.now(), added[0]),
     )
+
+
+def _require_history(ws: Workspace, ledger: Ledger) -> None:
+    """Refuse to go on from a ledger that lacks what HEAD's own history recorded (G6)."""
+    faults = past.lost(past.search(ws), ledger.whole.entries, ledger.path)
+    if faults:
+        raise Refused(
+            f"{len(faults)} of the ledger's entries got lost: {faults[0].message}",
+            f"Run `{REPAIR}`, which puts them back; {_UNWRITTEN[0].lower()}{_UNWRITTEN[1:]}",
+            code="removed",
+            problems=tuple(fault.problem() for fault in faults),
+        )
 
 
 def _require_nothing_lost(ws: Workspace, ledger: Ledger) -> None:

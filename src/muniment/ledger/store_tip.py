@@ -14,6 +14,7 @@ from hashlib import sha256
 from muniment.errors import MunimentError
 from muniment.files import atomic_write, read_bytes
 from muniment.journal import sweep_temporary
+from muniment.ledger import past
 from muniment.ledger.entries import Entry
 from muniment.ledger.store import Ledger, committed_blob
 from muniment.workspace import Workspace
@@ -93,9 +94,9 @@ def of_ledger(ws: Workspace, ledger: Ledger) -> Tip | None:
 
 
 def fits(ws: Workspace, tip: Tip) -> bool:
-    """Whether HEAD still holds nothing that this content lacks, as far as blob ids tell."""
+    """Whether HEAD still holds nothing that this content lacks, as far as blob ids tell, nor its history."""
     committed = committed_blob(ws, ws.config.ledger_path) or ""
-    return committed in {"", tip.committed, tip.blob}
+    return committed in {"", tip.committed, tip.blob} and not past.search(ws).lost
 
 
 def after(tip: Tip, entries: Iterable[Entry], data: bytes, blob: str) -> Tip:
