@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -350,3 +351,32 @@ def test_add__for_people(repo: Repo) -> None:
     assert "Hello" in run(repo, *arguments).ok().out
     assert "(recorded already)" in run(repo, *arguments).ok().out
     assert run(repo, "add", "--kind", "note", "--data", "-", stdin=b"\xff").code == 2
+
+
+def test_verify__a_newer_schema_is_unknown(repo: Repo) -> None:
+    add(repo)
+    repo.write(PATH, repo.read(PATH).replace(b"ledger/1", b"ledger/2"))
+    done = run(repo, "verify", "--json")
+    assert (done.code, done.json["ok"], "upgrade" in done.json["settle"]) == (4, None, True)
+
+
+def test_add__warns_of_a_jump_of_more_than_a_year(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(repo)
+    monkeypatch.setenv("MUNIMENT_NOW", "2026-12-01T00:00:00Z")
+    assert "clock" not in run(repo, "add", "--kind", "note", "--data", "{}").ok().err
+    monkeypatch.setenv("MUNIMENT_NOW", "2028-12-02T00:00:00Z")
+    assert "clock" in run(repo, "add", "--kind", "note", "--data", "{}").ok().err
+
+
+def test_expunge__is_an_owners(repo: Repo, tmp_path: Path) -> None:
+    repo.write(".muniment/config.yaml", "owners: [olive@example.org]\n")
+    repo.commit("Settings")
+    repo.bare_remote(tmp_path / "bare.git")
+    identity = add(repo)
+    repo.commit("Note")
+    head = repo.head()
+    for how in ("--yes", "--preview"):
+        assert run(repo, "expunge", identity, "--reason", "asked", how).code == 3
+    assert (repo.head(), repo.status()) == (head, "")
+    repo.git("config", "user.email", "Olive@example.org")
+    run(repo, "expunge", identity, "--reason", "asked", "--yes").ok()

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from muniment import approval, authority, tokens
 from muniment.approval import Proposal, Token
+from muniment.authority_signature import key_id
 from muniment.errors import Refused, UsageProblem
 from muniment.files import FileChange
 from muniment.git.repo import Oid
@@ -87,6 +88,7 @@ def plan(ws: Workspace, identity: str, reason: str, *, terminal: bool, at: datet
     rules = authority.rules(ws)
     channel = authority.channel_here(rules, at_terminal=terminal)
     standing = authority.require(rules, channel, ws.actor, "The expunge")
+    _require_owner(ws, rules)
     ledger = load(ws)
     ledger.require_whole()
     target = find(ledger, identity)
@@ -106,6 +108,26 @@ def plan(ws: Workspace, identity: str, reason: str, *, terminal: bool, at: datet
     )
     made = append(ws, ledger, [draft]).entries[0]
     return Plan(target, made, _changes(ledger, stubbed, made), ledger)
+
+
+def _require_owner(ws: Workspace, rules: authority.Rules) -> None:
+    """Only an owner expunges (G6): whom git would name as author, or whose key it would sign with.
+
+    Where the upstream default branch names no owners, whoever is at this machine counts.
+    """
+    if not rules.owners:
+        return
+    ident = ws.repo.git.run("var", "GIT_AUTHOR_IDENT").out.decode("utf-8", "replace")
+    email = ident.rpartition("<")[2].partition(">")[0].strip().casefold()
+    mine = key_id(ws.repo.config("user.signingkey") or "")
+    for owner in rules.owners:
+        if ("@" in owner and owner.casefold() == email) or (mine and key_id(owner) == mine):
+            return
+    raise Refused(
+        "Only an owner may expunge, and git's author here is none of the upstream branch's `owners`.",
+        "An owner runs it. Nothing was written.",
+        code="no-authority",
+    )
 
 
 def _changes(ledger: Ledger, stubbed: Entry, made: Entry) -> tuple[FileChange, ...]:

@@ -104,9 +104,9 @@ class Verdict:
     @property
     def ok(self) -> bool | None:
         """True: whole. False: a problem. None: a newer schema, whose rules this version can't judge."""
-        if not self.problems:
-            return True
-        return None if self.newer else False
+        if self.newer:
+            return None
+        return not self.problems
 
     def plus(self, faults: Iterable[Fault]) -> Verdict:
         """The verdict with more faults."""

@@ -32,6 +32,7 @@ from muniment.ledger.status import View, fold
 from muniment.workspace import Workspace, parse_instant
 
 A_DAY = timedelta(days=1)
+A_YEAR = timedelta(days=366)
 _UNWRITTEN = "Nothing was written."
 
 
@@ -263,7 +264,7 @@ def append(ws: Workspace, ledger: Ledger, drafts: Sequence[Draft]) -> Appended:
         tuple(made),
         (FileChange(ledger.path, data),),
         replace(after, data=data),
-        _clock_note(ws.now(), added[0]),
+        _clock_note(ws.now(), added[0], after.whole.entries),
     )
 
 
@@ -338,7 +339,11 @@ def _mint(ws: Workspace, ledger: Ledger, added: Sequence[Entry], draft: Draft) -
     )
 
 
-def _clock_note(now: datetime, entry: Entry) -> tuple[str, ...]:
+def _clock_note(now: datetime, entry: Entry, entries: Mapping[str, Entry]) -> tuple[str, ...]:
+    newest = max((parse_instant(entries[one].at) for one in entry.after if one in entries), default=None)
+    if newest and parse_instant(entry.at) - newest > A_YEAR:
+        note = f"The new entry's time, {entry.at}, is more than a year after the ledger's newest one: "
+        return (note + "check this machine's clock.",)
     if parse_instant(entry.at) - now <= A_DAY:
         return ()
     note = (
