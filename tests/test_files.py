@@ -110,3 +110,9 @@ def test_template_text__reads_a_shipped_template_and_names_a_missing_one() -> No
     assert template_text("demo/timezone.md").startswith("---\n")
     with pytest.raises(Unavailable, match="no-such-template"):
         template_text("no-such-template")
+
+
+def test_read_bytes__does_not_wait_on_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(Unavailable, match="not a regular file"):
+        read_bytes(tmp_path / "pipe")

@@ -41,7 +41,7 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytes:
         UsageProblem: The file is larger than `limit` bytes.
     """
     try:
-        with path.open("rb") as stream:
+        with open(path, "rb", opener=_without_waiting) as stream:
             info = os.fstat(stream.fileno())
             if not stat.S_ISREG(info.st_mode):
                 raise Unavailable(f"{path} is not a regular file.")
@@ -50,6 +50,11 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytes:
             return stream.read()
     except OSError as error:
         raise Unavailable(f"{path} can't be read: {error.strerror}.") from error
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file, and a pipe too without waiting for whoever writes to it."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def atomic_write(path: Path, data: bytes, *, mode: int | None = None) -> None:
