@@ -272,7 +272,7 @@ def test_local__that_is_tracked_gives_nothing(repo: Repo) -> None:
     ws = open_workspace(repo.path)
     assert ws.config.default_branch == ""
     assert "tracked by git" in ws.config_problems[0].message
-    assert ws.config_problems[0].fix == "git rm --cached .muniment/config.local.yaml"
+    assert ws.config_problems[0].fix == "git rm --cached -- .muniment/config.local.yaml"
 
 
 def test_docs_root__default_that_leads_outside_is_named(repo: Repo, tmp_path: Path) -> None:

@@ -23,7 +23,14 @@ COMMITTED = ".muniment/config.yaml"
 LOCAL = ".muniment/config.local.yaml"
 ALLOW_LIST = ".muniment/allow.txt"
 MAX_CONFIG_BYTES = 1024 * 1024
-_TRACKED = "It is tracked by git, so it is no setting of this machine alone: it is ignored."
+TRACKED_LOCAL = Problem(
+    LOCAL,
+    0,
+    "local-settings",
+    "This machine's settings are tracked by git: others would receive them, so they are ignored.",
+    f"git rm --cached -- {LOCAL}",
+)
+"""A branch that commits such a file must not pass it off as the settings of whoever checks it out (C9)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +124,7 @@ def load(repo: Repository, environ: Mapping[str, str]) -> tuple[Config, tuple[Pr
             problems.append(Problem(name, 0, "config", f"It can't be read: {error}"))
             continue
         if layer == "local" and repo.index_entries((LOCAL,)):
-            problems.append(Problem(LOCAL, 0, "config", _TRACKED, f"git rm --cached {LOCAL}"))
+            problems.append(TRACKED_LOCAL)
             continue
         values, found = _parse(data, name, layer, cache)
         merged.append(_Layer(layer, name, values, data))

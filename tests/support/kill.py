@@ -71,8 +71,10 @@ def killer(folder: Path) -> Iterator[Killer]:
     shim, counter, log = folder / "shim.so", folder / "counter", folder / "log"
     subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", shim, _SHIM, "-ldl"], check=True)
     counter.write_bytes(struct.pack("lll", 0, 0, 0))
+    # A coverage tool that writes its data in the server would be counted, and killed, with the rest.
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("COV_", "COVERAGE_"))}
     environment = {
-        **os.environ,
+        **kept,
         "LD_PRELOAD": str(shim),
         "KILL_COUNTER": str(counter),
         "PYTHONPATH": str(_PROJECT),
@@ -86,8 +88,11 @@ def killer(folder: Path) -> Iterator[Killer]:
             stderr=stream,
             text=True,
             env=environment,
+            start_new_session=True,  # a kill of the server's group must never reach the test runner
         )
     try:
         yield Killer(process, counter, log)
     finally:
+        with counter.open("r+b") as stream:  # off: how the server ends is no change to be killed at
+            stream.write(struct.pack("lll", 0, -1, 0))
         process.communicate()

@@ -36,8 +36,7 @@ def local_settings(context: Context) -> Iterator[Finding]:
     else:
         tracked = path in context.snapshot.paths() and bool(context.ws.repo.index_entries((path,)))
     if tracked:
-        message = "This machine's settings are tracked by git; others would receive them."
-        yield Problem(path, 0, "local-settings", message, f"git rm --cached -- {path}")
+        yield configuration.TRACKED_LOCAL
 
 
 def conflict_markers(context: Context) -> Iterator[Finding]:
