@@ -42,10 +42,16 @@ IDS = [" ".join(path) for path, _ in ALL]
 
 def help_of(path: tuple[str, ...], command: click.Command) -> str:
     context = None
+    names = cli.context_settings["help_option_names"]  # click remembers a command's help option once made
     for name in path[:-1]:
-        context = click.Context(click.Group(name), info_name=name, parent=context)
+        context = click.Context(click.Group(name), info_name=name, parent=context, help_option_names=names)
     with click.Context(
-        command, info_name=path[-1], parent=context, terminal_width=100, max_content_width=100
+        command,
+        info_name=path[-1],
+        parent=context,
+        terminal_width=100,
+        max_content_width=100,
+        help_option_names=names,
     ) as own:
         return command.get_help(own).rstrip() + "\n"
 
