@@ -44,7 +44,7 @@ class LazyGroup(click.Group):
         """The command names, in the order of the work."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - same
         """Import and return one command, or None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
@@ -64,7 +64,7 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"No such command {args[0]!r}.{also}", ctx)
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - same
         """List the commands from the table, importing none of them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
