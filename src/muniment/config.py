@@ -101,10 +101,13 @@ class Config:
         return next(setting.value for setting in self.settings if setting.key == key)
 
 
-def load(repo: Repository, environ: Mapping[str, str]) -> tuple[Config, tuple[Problem, ...]]:
+def load(
+    repo: Repository, environ: Mapping[str, str], commit: Oid | None = None
+) -> tuple[Config, tuple[Problem, ...]]:
     """The settings in force for a working tree, and every problem found in their files.
 
-    A key with a problem keeps its value from the layer below.
+    A key with a problem keeps its value from the layer below. With `commit` the committed layer is that
+    commit's; what this person and this machine say still lies above it.
     """
     cache = repo.common_dir / "muniment" / "cache"
     personal = personal_path(environ)
@@ -117,20 +120,30 @@ def load(repo: Repository, environ: Mapping[str, str]) -> tuple[Config, tuple[Pr
     problems: list[Problem] = []
     for layer, name, path in layers:
         try:
-            if not os.path.lexists(path):  # a dangling link is a problem to report, not an absent file
-                continue
-            data = read_bytes(path, limit=MAX_CONFIG_BYTES)
+            found = _layer_bytes(repo, path, commit if layer == "committed" else None)
         except (MunimentError, OSError) as error:
             problems.append(Problem(name, 0, "config", f"It can't be read: {error}"))
+            continue
+        if found is None:
             continue
         if layer == "local" and repo.index_entries((LOCAL,)):
             problems.append(TRACKED_LOCAL)
             continue
-        values, found = _parse(data, name, layer, cache)
-        merged.append(_Layer(layer, name, values, data))
-        problems += found
-    config, faults = _assemble(merged, repo.root)
-    return config, (*problems, *faults)
+        values, faults = _parse(found, name, layer, cache)
+        merged.append(_Layer(layer, name, values, found))
+        problems += faults
+    config, wrong = _assemble(merged, repo.root)
+    return config, (*problems, *wrong)
+
+
+def _layer_bytes(repo: Repository, path: Path, commit: Oid | None) -> bytes | None:
+    """A settings file's bytes on disk, or those of the committed one at a commit; None when it is absent."""
+    if commit is not None:
+        entry = repo.entry(commit, COMMITTED)
+        return repo.blob(entry.oid) if entry else None
+    if not os.path.lexists(path):  # a dangling link is a problem to report, not an absent file
+        return None
+    return read_bytes(path, limit=MAX_CONFIG_BYTES)
 
 
 def load_at(repo: Repository, commit: Oid) -> tuple[Config, tuple[Problem, ...]]:

@@ -11,7 +11,6 @@ from muniment.check.reading import read_state
 from muniment.documents.reading import Kind, read_document
 from muniment.documents.stages import Stage, Standing
 from muniment.errors import MunimentError, Problem
-from muniment.files import read_bytes
 from muniment.intake import batches
 from muniment.ledger import store
 from muniment.state.store import sensitive_sources
@@ -36,16 +35,17 @@ class Status:
     """What stands in this repository.
 
     Attributes:
-        branch: The branch, or "" when HEAD is detached.
-        operation: What git is in the middle of, or "".
+        branch: The branch, or "" when HEAD is detached, or a commit is looked at.
+        operation: What git is in the middle of now, or "".
         settings: Problems of the settings files.
         ledger: The ledger.
         batches: Triage batches, oldest first.
         plan: Path of the rolling plan and how many items the state says are open; None without a state.
         pending: Fixes that wait for proof.
-        interrupted: Whether a killed run left something half done.
-        hooks: Whether a commit here runs the check.
+        interrupted: Whether a killed run left something half done; None when a commit is looked at.
+        hooks: Whether a commit here runs the check; None when a commit is looked at.
         faults: What could not be read, and why.
+        commit: The commit that is looked at; empty for the working tree.
     """
 
     branch: str
@@ -55,9 +55,10 @@ class Status:
     batches: tuple[batches.Overview, ...] = ()
     plan: tuple[str, int] | None = None
     pending: int = 0
-    interrupted: bool = False
-    hooks: bool = False
+    interrupted: bool | None = False
+    hooks: bool | None = False
     faults: tuple[str, ...] = ()
+    commit: str = ""
 
     @property
     def waiting(self) -> int:
@@ -66,7 +67,11 @@ class Status:
 
 
 def status(ws: Workspace) -> Status:
-    """Look at everything; what can't be read is said in `faults`."""
+    """Look at everything; what can't be read is said in `faults`.
+
+    As of a commit (`ws.commit`) the clone's own standing (branch, operation, hooks) isn't asked.
+    """
+    now = ws.commit is None
     faults: list[str] = []
 
     def ask(question: Callable[[Workspace], T], otherwise: T) -> T:
@@ -77,21 +82,24 @@ def status(ws: Workspace) -> Status:
             return otherwise
 
     return Status(
-        branch=ws.repo.head().branch or "",
-        operation=ws.repo.operation().value,
+        branch=(ws.repo.head().branch or "") if now else "",
+        operation=ws.repo.operation().value if now else "",
         settings=ws.config_problems,
         ledger=ask(_ledger, LedgerStatus(ok=None)),
         batches=ask(batches.overview, ()),
         plan=ask(_plan, None),
         pending=ask(_pending, 0),
-        interrupted=ask(publish.open_journal, otherwise=False),
-        hooks=ask(lambda given: hooks.read(given).installed, otherwise=False),
+        interrupted=ask(publish.open_journal, otherwise=False) if now else None,
+        hooks=ask(lambda given: hooks.read(given).installed, otherwise=False) if now else None,
         faults=tuple(dict.fromkeys(faults)),
+        commit=ws.commit or "",
     )
 
 
 def next_steps(found: Status) -> Iterator[tuple[str, str]]:
-    """Commands that are worth running now, and why."""
+    """Commands that are worth running now, and why; none about a commit."""
+    if found.commit:
+        return
     if found.interrupted:
         yield "muniment check --fix", "finish or put back what an interrupted run left"
     if found.settings:
@@ -112,7 +120,7 @@ def _ledger(ws: Workspace) -> LedgerStatus:
 
 def _plan(ws: Workspace) -> tuple[str, int] | None:
     path = ws.config.sweep_state_path
-    reading = read_state(_bytes(ws, path), path, sensitive_sources(ws))
+    reading = read_state(ws.read(path, limit=_LIMIT), path, sensitive_sources(ws))
     if reading.state is None:
         return None
     return ws.config.plan_path, sum(item.shown for item in reading.state.items.values())
@@ -120,14 +128,9 @@ def _plan(ws: Workspace) -> tuple[str, int] | None:
 
 def _pending(ws: Workspace) -> int:
     path = ws.config.pending_path
-    text = (_bytes(ws, path) or b"").decode("utf-8", "replace")
+    text = (ws.read(path, limit=_LIMIT) or b"").decode("utf-8", "replace")
     page = read_document(path, Stage.PENDING, text)
     return sum(
         statement.kind is Kind.PENDING and statement.standing is Standing.PENDING
         for statement in page.statements
     )
-
-
-def _bytes(ws: Workspace, path: str) -> bytes | None:
-    target = ws.path(path)
-    return read_bytes(target, limit=_LIMIT) if target.exists() else None

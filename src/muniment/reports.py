@@ -160,17 +160,17 @@ def _canonical(value: Any) -> str:
 
 
 def load_copy(ws: Workspace, path: str) -> Report | None:
-    """A report's copy in the working tree; None when it is no readable report of ours.
+    """A report's copy in the workspace; None when it is no readable report of ours.
 
     Any layer is accepted: the settings may have changed since the report was taken in.
     """
     if not path.startswith(f"{ws.config.reviews_path}/") or not path.endswith(".json"):
         return None
     try:
-        data = read_bytes(ws.path(path), limit=MAX_REPORT_BYTES)
+        data = ws.read(path, limit=MAX_REPORT_BYTES)
     except MunimentError:
         return None
-    return parse_report(data, path, None)[0]
+    return None if data is None else parse_report(data, path, None)[0]
 
 
 def copies(ws: Workspace) -> Iterator[str]:

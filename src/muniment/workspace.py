@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from muniment import config as configuration
 from muniment.config import Config
 from muniment.errors import Problem, UsageProblem
+from muniment.files import MAX_BYTES, read_bytes
 from muniment.git.open import open_repository
-from muniment.git.repo import Repository
+from muniment.git.repo import Oid, Repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class Workspace:
         repo: The repository, read through one Protocol.
         config: The layered settings.
         config_problems: What is wrong in the settings files; commands that write refuse on these.
+        commit: The commit whose files are read (G1); None for the working tree. Writing needs None.
         actor: The acting name; a claim, never an authority (C9).
         now: The wall clock, UTC.
         token_hex: Random hex digits for the given number of bytes.
@@ -40,6 +43,53 @@ class Workspace:
     token_hex: Callable[[int], str] = secrets.token_hex
     environ: Mapping[str, str] = field(default_factory=dict)
     config_problems: tuple[Problem, ...] = ()
+    commit: Oid | None = None
+
+    def at(self, rev: str | None) -> Workspace:
+        """The same clone with files and committed settings as of a commit; None: as they are now (G1).
+
+        Raises:
+            UsageProblem: `rev` names no commit in this clone.
+            MissingObject: The commit's tree or settings are absent from this clone.
+        """
+        if rev is None:
+            return self
+        commit = self.repo.resolve(rev)
+        if commit is None:
+            shown = rev.encode("utf-8", "replace").decode()[:200]
+            hint = "Fetch it (git fetch --all --tags), or give another revision: git log --oneline"
+            raise UsageProblem(f"{shown!r} names no commit in this clone.", hint, code="no-revision")
+        settings, problems = configuration.load(self.repo, self.environ, commit)
+        return replace(self, config=settings, config_problems=problems, commit=commit)
+
+    def read(self, relative: str, *, limit: int = MAX_BYTES) -> bytes | None:
+        """A plain file's bytes, of the working tree or of `commit`; None when nothing is there.
+
+        Raises:
+            UsageProblem: The path leaves the working tree, or the file is larger than `limit` bytes.
+            Unavailable: It can't be read, or this clone lacks the object.
+        """
+        if self.commit is None:
+            target = self.path(relative)
+            return read_bytes(target, limit=limit) if target.exists() else None
+        entry = self.repo.entry(self.commit, relative)
+        if entry is None or not stat.S_ISREG(entry.mode):
+            return None
+        data = self.repo.blob(entry.oid)
+        if len(data) > limit:
+            raise UsageProblem(f"{relative} is longer than {limit} bytes.")
+        return data
+
+    def files(self, folder: str) -> tuple[str, ...]:
+        """The names of the plain files directly in a folder, of the working tree or of `commit`, sorted."""
+        if self.commit is None:
+            place = self.root / folder
+            found = (item.name for item in place.iterdir() if item.is_file()) if place.is_dir() else ()
+            return tuple(sorted(found))
+        start = len(folder) + 1
+        below = self.repo.entries(self.commit, folder)
+        names = ((entry.path[start:], entry.mode) for entry in below)
+        return tuple(sorted(name for name, mode in names if "/" not in name and stat.S_ISREG(mode)))
 
     @property
     def root(self) -> Path:

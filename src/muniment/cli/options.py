@@ -35,6 +35,10 @@ class Invocation:
             self._workspace = open_workspace(self.directory)
         return self._workspace
 
+    def at(self, rev: str | None) -> Workspace:
+        """The repository as of a commit (`--rev`), or as it is now; raises `UsageProblem` for no commit."""
+        return self.workspace.at(rev)
+
     @property
     def writable(self) -> Workspace:
         """The same, refusing when a settings file has a problem: nothing is written on a guess."""

@@ -10,7 +10,8 @@ from muniment.documents import goals
 from muniment.documents.catalogue_files import decode, read_file, tree_paths
 from muniment.documents.reading import Document, Kind, Statement, read_document
 from muniment.documents.stages import MAX_DOCUMENT, Layout, Stage
-from muniment.errors import Problem, UsageProblem
+from muniment.errors import Problem
+from muniment.git.repo import Oid
 from muniment.workspace import Workspace
 
 
@@ -44,10 +45,11 @@ def load(ws: Workspace, rev: str | None = None) -> tuple[Catalogue, tuple[Proble
         UsageProblem: `rev` names no commit here.
         MissingObject: The commit's tree is absent from this clone.
     """
+    ws = ws.at(rev)
     layout = Layout.of(ws.config)
     documents: list[Document] = []
     problems: list[Problem] = []
-    files, found = at_commit(ws, layout, rev) if rev else in_tree(ws, layout)
+    files, found = at_commit(ws, layout, ws.commit) if ws.commit else in_tree(ws, layout)
     problems += found
     for path, stage, data in files:
         text, found = decode(path, data)
@@ -76,11 +78,8 @@ def in_tree(ws: Workspace, layout: Layout) -> Files:
     return found, tuple(problems)
 
 
-def at_commit(ws: Workspace, layout: Layout, rev: str) -> Files:
+def at_commit(ws: Workspace, layout: Layout, commit: Oid) -> Files:
     """The documents' bytes as they are in a commit."""
-    commit = ws.repo.resolve(rev)
-    if commit is None:
-        raise UsageProblem(f"{rev!r} names no commit in this clone.", "Fetch it, or give another revision.")
     entries = {entry.path: entry for entry in ws.repo.entries(commit)}
     chosen = [
         (path, stage, entries[path])

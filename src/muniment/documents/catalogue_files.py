@@ -20,11 +20,13 @@ _BINARY_PROBE = 8000
 
 
 def tree_paths(ws: Workspace, layout: Layout) -> frozenset[str]:
-    """Every tracked path, and under `docs_root` every untracked one that git doesn't ignore.
+    """Every path of `ws.commit`; else every tracked one, and under `docs_root` untracked ones not ignored.
 
     The local instruction files of `LOCAL_INSTRUCTIONS` and files named by `relate_paths` count although git
     may ignore them.
     """
+    if ws.commit is not None:
+        return frozenset(entry.path for entry in ws.repo.entries(ws.commit))
     places = (layout.docs_root, layout.reviews, layout.goals, *ROOT_INSTRUCTIONS, *layout.extra)
     paths = listing.tracked(ws.repo) | listing.untracked(ws.repo, places)
     own = (path for path in (*LOCAL_INSTRUCTIONS, *layout.extra) if (ws.root / path).is_file())
@@ -32,9 +34,11 @@ def tree_paths(ws: Workspace, layout: Layout) -> frozenset[str]:
 
 
 def read_file(ws: Workspace, path: str) -> bytes | Problem | None:
-    """A document's bytes; None when it is gone from the working tree; a problem when it can't be read."""
+    """A document's bytes; None when absent, or a link of a commit; a problem when it can't be read."""
     target = ws.root / path
     try:
+        if ws.commit is not None:
+            return ws.read(path, limit=MAX_FILE)
         mode = target.lstat().st_mode
         if stat.S_ISLNK(mode):
             return _link(ws, path)

@@ -1,4 +1,4 @@
-"""Triage batches in the working tree: find, choose and load them (C7-C9).
+"""Triage batches of the working tree, or of a commit: find, choose and load them (C7-C9).
 
 A batch is its triage file and the reports that it names; nothing else is kept about it. What has been
 applied is read from the ledger.
@@ -14,7 +14,6 @@ from functools import cached_property
 from muniment import authority, reports
 from muniment.authority import Standing
 from muniment.errors import MunimentError, Problem, Refused, Unavailable, UsageProblem
-from muniment.files import read_bytes
 from muniment.findings import SEVERITIES, Finding, Report
 from muniment.intake import records
 from muniment.intake.rows import Batch, Row, verified_by_decision
@@ -82,23 +81,21 @@ def path_of(ws: Workspace, batch: str) -> str:
 
 
 def names(ws: Workspace) -> tuple[str, ...]:
-    """The batches in the working tree, oldest first."""
+    """The batches there are, oldest first."""
     return tuple(name for _, name in sorted(_created(ws)))
 
 
 def _created(ws: Workspace) -> Iterator[tuple[str, str]]:
-    folder = ws.root / ws.config.triage_path
-    if not folder.is_dir():
-        return
-    for item in folder.glob("*.md"):
-        if _NAME.match(item.stem) and item.is_file():
-            match = _CREATED.search(_head(ws, item.stem))
-            yield (match[1].decode() if match else "", item.stem)
+    for name in ws.files(ws.config.triage_path):
+        stem = name.removesuffix(".md")
+        if stem != name and _NAME.match(stem):
+            match = _CREATED.search(_head(ws, stem))
+            yield (match[1].decode() if match else "", stem)
 
 
 def _head(ws: Workspace, batch: str) -> bytes:
     try:
-        return read_bytes(ws.path(path_of(ws, batch)), limit=MAX_TRIAGE_BYTES)
+        return ws.read(path_of(ws, batch), limit=MAX_TRIAGE_BYTES) or b""
     except MunimentError:
         return b""
 
@@ -128,11 +125,11 @@ def load(ws: Workspace, name: str | None = None, ledger: Ledger | None = None) -
     if name is None:
         return _default(ws, ledger)
     path = path_of(ws, name)
-    target = ws.path(path)
-    if not target.exists():
+    data = ws.read(path, limit=MAX_TRIAGE_BYTES)
+    if data is None:
         there = ", ".join(names(ws)[-5:]) or "none"
         raise UsageProblem(f"There is no batch {name}: {path} does not exist.", f"Newest batches: {there}.")
-    return read(ws, path, read_bytes(target, limit=MAX_TRIAGE_BYTES))
+    return read(ws, path, data)
 
 
 def read(ws: Workspace, path: str, data: bytes) -> Loaded:
@@ -196,7 +193,10 @@ def _said_missing(missing: Sequence[tuple[str, Finding]], path: str) -> Iterator
 def _default(ws: Workspace, ledger: Ledger | None) -> Loaded:
     every = names(ws)
     if not every:
-        raise UsageProblem("There is no triage batch here.", "Take a report in first: muniment intake PATH")
+        where = f"in {ws.commit.short}" if ws.commit else "here"
+        raise UsageProblem(
+            f"There is no triage batch {where}.", "Take a report in first: muniment intake PATH"
+        )
     ledger = ledger or store.load(ws)
     first: MunimentError | None = None
     for name in reversed(every):

@@ -172,6 +172,7 @@ def load(ws: Workspace, rev: str | None = None) -> Ledger:
         Unavailable: `rev` names nothing in this clone, an object is missing, or a file can't be read.
         UsageProblem: A file is larger than can be read, or lies outside the repository.
     """
+    rev = rev or ws.commit
     with _no_garbage_collection():
         return _load_at(ws, rev) if rev is not None else _load_here(ws)
 

@@ -1,7 +1,8 @@
 """Find what already covers a text: build, refresh and ask the cached index of a repository (G11).
 
 The cache lies under the git folder, is replaced atomically, and is rebuilt in silence when damaged. Reading
-writes nothing else (G15).
+writes nothing else (G15). As of a commit (`ws.commit`) the cache is read for what has the same content, and
+never written.
 """
 
 from __future__ import annotations
@@ -257,14 +258,15 @@ def _best_line(ws: Workspace, place: Place, query: Query) -> int:
 
 
 def refresh(ws: Workspace) -> Index:
-    """The index of the working tree and of HEAD's history; only what changed since the last call is read."""
+    """The index of the files and the history of `ws`; only what the cache doesn't know is read."""
     folder = _folder(ws)
     layout = Layout.of(ws.config)
     paths = tree_paths(ws, layout)
-    started = cache(lambda: _file_time(folder))  # at most once, and only when something is read
+    keep = ws.commit is None
+    started = cache(lambda: _file_time(folder) if keep else 0)  # at most once, when something is read
 
     def files(name: str, kind: index_files.Kind) -> Shelf:
-        return _kept(folder / name, lambda old: index_files.refresh(ws, old, kind, started))
+        return _kept(folder / name, lambda old: index_files.refresh(ws, old, kind, started), write=keep)
 
     gaps: list[Problem] = []
 
@@ -275,7 +277,7 @@ def refresh(ws: Workspace) -> Index:
 
     documents = files(DOCUMENTS, index_sources.documents(layout, paths))
     records = files(RECORDS, index_sources.records(ws, layout, paths))
-    landed = _kept(folder / HISTORY, history)
+    landed = _kept(folder / HISTORY, history, write=keep)
     skipped = (*index_files.problems(documents), *index_files.problems(records), *gaps)
     return Index(documents, records, landed, skipped)
 
@@ -304,14 +306,14 @@ def _file_time(folder: Path) -> int:
         return 0
 
 
-def _kept(path: Path, renew: Callable[[Shelf], Shelf]) -> Shelf:
-    """A shelf read from its file, renewed, and written back when it changed."""
+def _kept(path: Path, renew: Callable[[Shelf], Shelf], *, write: bool) -> Shelf:
+    """A shelf read from its file, renewed, and with `write` written back when it changed."""
     try:
         old = Shelf.from_bytes(read_bytes(path)) or Shelf()
     except MunimentError:
         old = Shelf()
     new = renew(old)
-    if new is not old:
+    if write and new is not old:
         try:
             atomic_write(path, new.to_bytes())
         except MunimentError:

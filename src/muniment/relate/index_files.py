@@ -1,4 +1,4 @@
-"""A shelf kept in step with files of the working tree by reading only those that changed (G15)."""
+"""A shelf kept in step with files, of the working tree or of a commit, by reading only what changed (G15)."""
 
 from __future__ import annotations
 
@@ -59,10 +59,11 @@ class _Facts:
 
 
 def refresh(ws: Workspace, old: Shelf, kind: Kind, started: Callable[[], int]) -> Shelf:
-    """The shelf as the working tree is now; `old` itself when nothing changed.
+    """The shelf as the files are in `ws`; `old` itself when nothing changed.
 
     `started` gives the file system's time (ns) from before anything was read. A file is trusted by its
-    signature when it was changed at least `SLACK_NS` before the shelf was made; any other is read again.
+    signature when it was changed at least `SLACK_NS` before the shelf was made; any other is read again, and
+    taken over when its content is known. A file of a commit has no signature.
     """
     known = old.sources if old.facts and old.facts["settings"] == kind.settings else {}
     read_at: int = old.facts["read_at"] if known else 0
@@ -72,7 +73,7 @@ def refresh(ws: Workspace, old: Shelf, kind: Kind, started: Callable[[], int]) -
     for item in kind.items:
         source = known.get(item.name)
         signature = _signature(ws, item)
-        if source and signature and _trusted(source, signature, read_at):
+        if source and any(signature) and _trusted(source, signature, read_at):
             keep.add(item.name)
             continue
         started()
@@ -106,8 +107,10 @@ def _addition(name: str, data: bytes | Problem, key: str, signature: tuple[int, 
 
 
 def _signature(ws: Workspace, item: Item) -> tuple[int, ...]:
-    """Size, time, identity and mode of each of its files; zeros for one that is gone."""
+    """Size, time, identity and mode of each of its files; zeros for one that is gone, or of a commit."""
     found: list[int] = []
+    if ws.commit is not None:
+        return (0, 0, 0, 0) * (1 + len(item.with_files))
     for path in (item.name, *item.with_files):
         try:
             seen = os.lstat(ws.root / path)

@@ -1,4 +1,4 @@
-"""The shelf of landed work: the newest `relate_commits` commits reachable from HEAD."""
+"""The shelf of landed work: the newest `relate_commits` commits reachable from HEAD (or another commit)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _GAPS = {
 
 
 def refresh(ws: Workspace, old: Shelf) -> tuple[Shelf, tuple[Problem, ...]]:
-    """The shelf for HEAD as it is now; `old` itself when HEAD is where it was.
+    """The shelf for HEAD as it is now, or for `ws.commit`; `old` itself when it is for just that commit.
 
     Its facts hold `landed`: for each document in the archive, the commit that brought it there.
     """
@@ -37,7 +37,7 @@ def refresh(ws: Workspace, old: Shelf) -> tuple[Shelf, tuple[Problem, ...]]:
     settings = hashlib.sha256(
         f"{layout!r} {ws.config.relate_commits} {ws.repo.is_shallow()}".encode()
     ).hexdigest()[:16]
-    tip = ws.repo.head().commit
+    tip = ws.commit or ws.repo.head().commit
     known = old.facts if old.facts and old.facts["settings"] == settings else None
     if known and known["tip"] == tip:
         return old, _gap(known["gap"])

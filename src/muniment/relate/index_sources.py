@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from muniment.documents.catalogue_files import decode
@@ -45,7 +45,7 @@ def documents(layout: Layout, paths: Iterable[str]) -> Kind:
     return Kind([Item(path) for path in stages], read, repr(layout), parts=3)
 
 
-def records(ws: Workspace, layout: Layout, paths: Iterable[str]) -> Kind:
+def records(ws: Workspace, layout: Layout, paths: Collection[str]) -> Kind:
     """The ledger's subjects, and the findings of every earlier report."""
     ledger = ws.config.ledger_path
     sealed = f"{ws.config.sealed_path}/"
@@ -54,7 +54,7 @@ def records(ws: Workspace, layout: Layout, paths: Iterable[str]) -> Kind:
     segments = tuple(path for path in below if path.startswith(sealed))
     reports = [path for path in below if path != ledger and not path.startswith((sealed, triage))]
     items = [Item(path) for path in reports]
-    if (ws.root / ledger).exists():
+    if (ledger in paths) if ws.commit else (ws.root / ledger).exists():
         items.insert(0, Item(ledger, segments))
 
     def read(path: str, data: bytes) -> Reading:
@@ -71,7 +71,7 @@ def records(ws: Workspace, layout: Layout, paths: Iterable[str]) -> Kind:
 
 
 def subjects(ws: Workspace) -> Iterator[SubjectText]:
-    """What the ledger of the working tree says about each canonical subject that still says something."""
+    """What the ledger says about each canonical subject that still says something."""
     from muniment.ledger import store  # noqa: PLC0415 - an unchanged ledger isn't read
     from muniment.relate.passages import SubjectText  # noqa: PLC0415 - the same
 

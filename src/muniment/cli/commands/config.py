@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from muniment.cli import output
-from muniment.cli.options import Invocation, json_option, pass_invocation
+from muniment.cli.options import Invocation, json_option, pass_invocation, rev_option
 
 if TYPE_CHECKING:
     from muniment.config import Setting
@@ -23,16 +23,20 @@ def config() -> None:
 
 @config.command()
 @click.argument("keys", nargs=-1, metavar="[KEY]…")
+@rev_option
 @json_option
 @pass_invocation
 @click.pass_context
-def show(context: click.Context, invocation: Invocation, keys: tuple[str, ...], as_json: bool) -> None:
+def show(
+    context: click.Context, invocation: Invocation, keys: tuple[str, ...], rev: str | None, as_json: bool
+) -> None:
     """Print every key (or just these) with its value, its source and its meaning.
 
     Sources: default, committed (.muniment/config.yaml), personal ($XDG_CONFIG_HOME/muniment/config.yaml) and
-    local (.muniment/config.local.yaml). Exits with 2 when a settings file has a problem.
+    local (.muniment/config.local.yaml). With --rev the committed ones are those of that commit. Exits with 2
+    when a settings file has a problem.
     """
-    workspace = invocation.workspace
+    workspace = invocation.at(rev)
     settings = _chosen(workspace.config.settings, keys)
     problems = workspace.config_problems
     if as_json:

@@ -74,9 +74,12 @@ def _line(document: Document) -> str:
 @click.argument("text")
 @click.option("--stage", type=click.Choice(STAGES), help="Only this stage.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Most results.")
+@rev_option
 @json_option
 @pass_invocation
-def search(invocation: Invocation, text: str, stage: str | None, limit: int, as_json: bool) -> None:
+def search(  # noqa: PLR0917 - click passes options by name
+    invocation: Invocation, text: str, stage: str | None, limit: int, rev: str | None, as_json: bool
+) -> None:
     """Rank the documents, stories, decisions and pending lines that hold the words of TEXT.
 
     Unlike `relate`, it shows whatever matches: judging is up to you.
@@ -85,7 +88,7 @@ def search(invocation: Invocation, text: str, stage: str | None, limit: int, as_
 
     if not text.strip():
         raise UsageProblem("There is no text to search for.")
-    relations = index.search(invocation.workspace, text, limit=limit, stage=stage)
+    relations = index.search(invocation.at(rev), text, limit=limit, stage=stage)
     _report(relations.skipped, as_json=as_json)
     if as_json:
         output.emit_json({"results": [one.as_json() for one in relations.results]})

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from muniment.cli import output
-from muniment.cli.options import Invocation, json_option, pass_invocation, read_input
+from muniment.cli.options import Invocation, json_option, pass_invocation, read_input, rev_option
 from muniment.errors import Problem, Unavailable, UsageProblem
 
 if TYPE_CHECKING:  # the index is imported when it is asked
     from muniment.relate import index
+    from muniment.workspace import Workspace
 
 MAX_TEXT = 16 * 1024 * 1024
 """Longest text taken as a query, in bytes."""
@@ -27,6 +28,7 @@ MAX_TEXT = 16 * 1024 * 1024
 @click.option("--docs", metavar="DOCS.jsonl", help="With --batch: the corpus; needs no repository.")
 @click.option("--rebuild", is_flag=True, help="Drop the cached index first.")
 @click.option("--semantic", is_flag=True, help="Rank by meaning too (not in this version).")
+@rev_option
 @json_option
 @pass_invocation
 def relate(  # noqa: PLR0917 - click passes options by name
@@ -38,6 +40,7 @@ def relate(  # noqa: PLR0917 - click passes options by name
     docs: str | None,
     rebuild: bool,
     semantic: bool,
+    rev: str | None,
     as_json: bool,
 ) -> None:
     """Rank everything that may cover TEXT (`-`: standard input): its first line counts as a title.
@@ -49,29 +52,37 @@ def relate(  # noqa: PLR0917 - click passes options by name
         raise Unavailable(
             "Ranking by meaning (--semantic) is not part of this version.", "Run it without --semantic."
         )
+    if docs and rev is not None:
+        raise UsageProblem("--docs searches a file and --rev a commit.", "Give only one of them.")
+    if rebuild and rev is not None:
+        raise UsageProblem("As of a commit no index is kept.", "Give only one of --rebuild and --rev.")
     if batch:
-        _batch(invocation, docs, text or file, limit, rebuild=rebuild)
+        _batch(invocation, docs, text or file, limit, rev, rebuild=rebuild)
         return
     if docs:
         raise UsageProblem("--docs belongs with --batch.", "Add --batch, or drop --docs.")
-    _one(invocation, text, file, limit, rebuild=rebuild, as_json=as_json)
+    if rebuild:
+        _rebuild(invocation)
+        if text is None and file is None:
+            output.say("The index was built anew.")
+            return
+    _one(invocation.at(rev), text, file, limit, as_json=as_json)
 
 
-def _one(
-    invocation: Invocation, text: str | None, file: str | None, limit: int, *, rebuild: bool, as_json: bool
-) -> None:
+def _rebuild(invocation: Invocation) -> None:
+    from muniment.relate import index  # noqa: PLC0415 - keeps --help light
+
+    index.drop(invocation.workspace)
+    index.refresh(invocation.workspace)
+
+
+def _one(ws: Workspace, text: str | None, file: str | None, limit: int, *, as_json: bool) -> None:
     from muniment.relate import index  # noqa: PLC0415 - keeps --help light
 
     if text is not None and file is not None:
         raise UsageProblem("Give TEXT or --file, not both.")
-    if rebuild:
-        index.drop(invocation.workspace)
-    if text is None and file is None and rebuild:
-        index.refresh(invocation.workspace)
-        output.say("The index was built anew.")
-        return
     title, body = index.split_text(_given(text, file))
-    relations = index.relate(invocation.workspace, title, body, limit=limit)
+    relations = index.relate(ws, title, body, limit=limit)
     _warn(relations.skipped)
     if as_json:
         output.emit_json(
@@ -111,7 +122,15 @@ def _warn(skipped: tuple[Problem, ...]) -> None:
             output.say(f"  {line}")
 
 
-def _batch(invocation: Invocation, docs: str | None, other: str | None, limit: int, *, rebuild: bool) -> None:
+def _batch(
+    invocation: Invocation,
+    docs: str | None,
+    other: str | None,
+    limit: int,
+    rev: str | None,
+    *,
+    rebuild: bool,
+) -> None:
     """Answer each query line of standard input, over a corpus or (without one) over the repository."""
     if other not in {None, "-"}:
         raise UsageProblem("--batch reads its queries from standard input.", "Drop TEXT and --file.")
@@ -122,6 +141,6 @@ def _batch(invocation: Invocation, docs: str | None, other: str | None, limit: i
         texts = corpus.read_texts(read_input(docs), docs)
         answers = corpus.over_corpus(texts, queries, limit=limit)
     else:
-        answers = corpus.over_repository(invocation.workspace, queries, limit=limit, rebuild=rebuild)
+        answers = corpus.over_repository(invocation.at(rev), queries, limit=limit, rebuild=rebuild)
     for answer in answers:
         click.echo(json.dumps(answer, ensure_ascii=False))

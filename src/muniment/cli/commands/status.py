@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING
 import click
 
 from muniment.cli import output
-from muniment.cli.options import Invocation, json_option, pass_invocation
+from muniment.cli.options import Invocation, json_option, pass_invocation, rev_option
 
 if TYPE_CHECKING:
     from muniment.overview import Status
 
 
 @click.command()
+@rev_option
 @json_option
 @pass_invocation
-def status(invocation: Invocation, as_json: bool) -> None:
-    """Show what is open, waiting or broken in this repository.
+def status(invocation: Invocation, rev: str | None, as_json: bool) -> None:
+    """Show what is open, waiting or broken in this repository, now or as of a commit.
 
     It looks and changes nothing; `muniment check` says in detail what is wrong.
     """
     from muniment import overview  # noqa: PLC0415 - help stays light
 
-    found = overview.status(invocation.workspace)
+    found = overview.status(invocation.at(rev))
     steps = list(overview.next_steps(found))
     if as_json:
         output.emit_json(_document(found, steps))
@@ -34,6 +35,7 @@ def status(invocation: Invocation, as_json: bool) -> None:
 
 def _document(found: Status, steps: list[tuple[str, str]]) -> dict[str, object]:
     return {
+        "rev": found.commit or None,
         "branch": found.branch,
         "operation": found.operation,
         "config": {"problems": [output.problem_json(problem) for problem in found.settings]},
@@ -57,7 +59,10 @@ def _document(found: Status, steps: list[tuple[str, str]]) -> dict[str, object]:
 
 def _lines(found: Status, steps: list[tuple[str, str]]) -> Iterator[str]:
     where = found.branch or "(detached)"
-    yield f"branch   {output.safe(where)}{f', {found.operation} under way' if found.operation else ''}"
+    if found.commit:
+        yield f"commit   {found.commit}"
+    else:
+        yield f"branch   {output.safe(where)}{f', {found.operation} under way' if found.operation else ''}"
     whole = {True: "whole", False: output.style("not whole", "bad"), None: output.style("unknown", "warn")}
     yield f"ledger   {found.ledger.entries} entries, {whole[found.ledger.ok]}"
     if found.ledger.problem:

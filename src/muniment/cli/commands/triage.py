@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from muniment.cli.options import Invocation, json_option, pass_invocation
+from muniment.cli.options import Invocation, json_option, pass_invocation, rev_option
 from muniment.cli.output import emit, emit_json
 from muniment.errors import UsageProblem
 
@@ -70,13 +70,14 @@ def triage(ctx: click.Context, invocation: Invocation, name: str | None) -> None
 
 
 @triage.command("list")
+@rev_option
 @json_option
 @pass_chosen
-def list_batches(chosen: Chosen, as_json: bool) -> None:
+def list_batches(chosen: Chosen, rev: str | None, as_json: bool) -> None:
     """List the batches with how many rows wait in each, oldest first."""
     from muniment.intake import batches  # noqa: PLC0415 - help needs none of it
 
-    found = batches.overview(chosen.invocation.workspace)
+    found = batches.overview(chosen.invocation.at(rev))
     if as_json:
         emit_json([{"batch": one.batch, "rows": one.rows, "waiting": one.waiting} for one in found])
     else:
@@ -85,14 +86,15 @@ def list_batches(chosen: Chosen, as_json: bool) -> None:
 
 @triage.command()
 @batch_option
+@rev_option
 @json_option
 @pass_chosen
-def show(chosen: Chosen, as_json: bool) -> None:
+def show(chosen: Chosen, rev: str | None, as_json: bool) -> None:
     """Show every row of a batch: what was verified, related, proposed and decided."""
     from muniment.cli import triage_view  # noqa: PLC0415 - help needs none of it
     from muniment.intake import batches  # noqa: PLC0415 - same
 
-    seen = batches.look(chosen.invocation.workspace, chosen.name)
+    seen = batches.look(chosen.invocation.at(rev), chosen.name)
     triage_view.show(seen, as_json=as_json)
 
 
