@@ -8,14 +8,12 @@ Nothing is fetched.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from muniment.config import load_at
 from muniment.git.repo import MissingObject, Oid
 from muniment.workspace import Workspace
-
-SET_HEAD = "git fetch origin && git remote set-head origin --auto"
-"""What makes the remote's default branch known in a clone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +36,10 @@ def upstream(ws: Workspace) -> Upstream:
     chosen = next((item for item in ws.config.settings if item.key == "default_branch"), None)
     if chosen is not None and chosen.source == "local" and chosen.value:
         ref = ws.repo.upstream_default(str(chosen.value))
-        return _known(ws, ref) if ref else Upstream(None, settle=f"git fetch origin {chosen.value}")
+        return _known(ws, ref) if ref else Upstream(None, settle=f"git fetch {_remote(ws)} {chosen.value}")
     ref = ws.repo.upstream_default("")
     if ref is None:
-        has_remote = bool(ws.repo.refs("refs/remotes/")) or bool(ws.repo.config("remote.origin.url"))
-        return Upstream(None, settle=SET_HEAD if has_remote else "")
+        return Upstream(None, settle=_settle(ws))
     named = _named_there(ws, ref)
     return _known(ws, (ws.repo.upstream_default(named) if named else None) or ref)
 
@@ -53,6 +50,29 @@ def authority_commit(ws: Workspace) -> Oid | None:
     if found.ref is None and not found.settle:
         return ws.repo.head().commit
     return found.tip
+
+
+def _settle(ws: Workspace) -> str:
+    """What makes the remote's default branch known in a clone; empty without any remote.
+
+    A remote that was never fetched is one all the same: what stands there is unknown, not nothing.
+    """
+    remotes = ws.repo.remotes
+    if not remotes and not ws.repo.refs("refs/remotes/"):
+        return ""
+    if (
+        len(remotes) > 1
+        and ws.repo.config("checkout.defaultRemote") not in remotes
+        and "origin" not in remotes
+    ):
+        return f"git config checkout.defaultRemote {shlex.quote(remotes[0])}"
+    name = _remote(ws)
+    set_head = f"git remote set-head {name} --auto"
+    return set_head if ws.repo.refs(f"refs/remotes/{name}/") else f"git fetch {name} && {set_head}"
+
+
+def _remote(ws: Workspace) -> str:
+    return shlex.quote((*ws.repo.remotes, "origin")[0])
 
 
 def _known(ws: Workspace, ref: str) -> Upstream:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from muniment.check.findings import Outcome
 from muniment.errors import Refused
 from muniment.files import FileChange, file_lock
 from muniment.journal import Journal, Wanted
@@ -79,3 +80,67 @@ def test_the_hook_judges_what_muniment_commits_not_what_a_person_staged(repo: Re
         assert place.head() != before, place.path
         assert "gone.md" in published(place.path, "docs/bugs/b.md", b"[gone](gone.md)\n"), place.path
         assert not (place.path / "docs/bugs/b.md").exists()
+
+
+def unknown(outcome: Outcome) -> list[tuple[str, str]]:
+    return [(one.rule, one.settle) for one in outcome.unknown]
+
+
+def test_upstream__without_any_remote_all_is_known(repo: Repo) -> None:
+    ledger(repo, notes(2))
+    assert unknown(check(repo)) == []
+
+
+def test_upstream__a_remote_whose_head_is_not_known(repo: Repo, tmp_path: Path) -> None:
+    ledger(repo, notes(2))
+    repo.commit("Ledger")
+    repo.git("branch", "-m", "trunk")
+    repo.git("clone", "-q", "--bare", ".", str(tmp_path / "remote.git"))
+    repo.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    repo.git("fetch", "-q", "origin")
+    repo.git("remote", "set-head", "origin", "--delete", check=False)
+    settle = "git remote set-head origin --auto"
+    assert unknown(check(repo)) == [("upstream", settle)]
+    assert unknown(check(repo, "docs")) == [("upstream", settle)]
+    assert unknown(check(repo, revisions="HEAD~1..HEAD")) == []
+    answer = muniment("check", "--require-known", "--json", cwd=repo.path)
+    assert (answer.code, answer.json["ok"], answer.json["unknown"][0]["settle"]) == (4, None, settle)
+    repo.git(*settle.split()[1:])
+    assert unknown(check(repo)) == []
+
+
+def test_upstream__a_remote_that_was_never_fetched(repo: Repo, tmp_path: Path) -> None:
+    ledger(repo, notes(2))
+    repo.commit("Ledger")
+    repo.git("clone", "-q", "--bare", ".", str(tmp_path / "remote.git"))
+    repo.git("remote", "add", "hub", str(tmp_path / "remote.git"))
+    settle = "git fetch hub && git remote set-head hub --auto"
+    assert unknown(check(repo)) == [("upstream", settle)]
+    for command in settle.split(" && "):
+        repo.git(*command.split()[1:])
+    assert unknown(check(repo)) == []
+
+
+def test_upstream__the_only_remote_counts_whatever_its_name(repo: Repo, tmp_path: Path) -> None:
+    ledger(repo, notes(3))
+    repo.commit("Ledger")
+    repo.bare_remote(tmp_path / "remote.git", "hub")
+    ledger(repo, notes(1))
+    found = check(repo)
+    assert (rules(found), unknown(found)) == (["removed", "removed"], [])
+
+
+def test_upstream__of_several_remotes_none_of_which_is_origin(repo: Repo, tmp_path: Path) -> None:
+    ledger(repo, notes(2))
+    repo.commit("Ledger")
+    repo.bare_remote(tmp_path / "one.git", "one")
+    repo.bare_remote(tmp_path / "two.git", "two")
+    settle = "git config checkout.defaultRemote one"
+    assert unknown(check(repo)) == [("upstream", settle)]
+    repo.git(*settle.split()[1:])
+    assert unknown(check(repo)) == []
+
+
+def test_upstream__nothing_owned_is_nothing_to_compare(repo: Repo, tmp_path: Path) -> None:
+    repo.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    assert unknown(check(repo)) == []

@@ -246,3 +246,16 @@ def test_one_bad_record_hides_no_other(repo: Repo) -> None:
         "docs/bugs/b.md",
         ".muniment/config.yaml",
     }
+
+
+def test_removed__history_of_the_default_branch_itself_is_cut_off(repo: Repo, tmp_path: Path) -> None:
+    """The merge base is there, but what came before it isn't: an older entry may be missing."""
+    ledger(repo, notes(3))
+    repo.commit("Three")
+    ledger(repo, notes(1))
+    repo.commit("One")
+    clone = Repo(tmp_path / "clone")
+    repo.git("clone", "-q", "--depth", "1", f"file://{repo.path}", str(clone.path))
+    assert [(one.rule, one.settle) for one in check(clone).unknown] == [("removed", "git fetch --unshallow")]
+    clone.git("fetch", "-q", "--unshallow")
+    assert rules(check(clone)) == ["removed", "removed"]

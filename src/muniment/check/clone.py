@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from muniment.check.context import Context
-from muniment.check.findings import Finding, Note
+from muniment.check.findings import Finding, Note, Unknown
 from muniment.errors import Problem, Refused
 from muniment.files import file_lock
 
@@ -33,6 +33,16 @@ def _held(lock: Path) -> bool:
             return False
     except Refused:
         return True
+
+
+def upstream(context: Context) -> Iterator[Finding]:
+    """The upstream default branch is known, or there is no remote: else nothing is compared with it (G17)."""
+    if context.scope.mode == "range" or not context.kinds:
+        return
+    found = context.upstream
+    if found.ref is None and found.settle:
+        why = "The upstream default branch isn't known here: nothing was compared with it, only with HEAD."
+        yield Unknown("upstream", why, found.settle)
 
 
 def merge_driver(context: Context) -> Iterator[Finding]:

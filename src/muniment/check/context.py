@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from muniment.authority_upstream import authority_commit, upstream
+from muniment.authority_upstream import Upstream, authority_commit, upstream
 from muniment.check.facts import DocumentFacts, FactsCache
 from muniment.check.paths import Kind, Owned
 from muniment.check.reading import StateReading, read_state
@@ -73,9 +73,9 @@ class Context:
         return authority_commit(self.ws)
 
     @cached_property
-    def upstream(self) -> str | None:
-        """The upstream default branch's full ref, or None when nothing decides it."""
-        return upstream(self.ws).ref
+    def upstream(self) -> Upstream:
+        """The upstream default branch as this clone knows it."""
+        return upstream(self.ws)
 
     def oid(self, path: str, data: bytes) -> Oid:
         """The id of a blob that holds exactly these bytes, the file's own; computed once."""

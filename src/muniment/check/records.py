@@ -62,14 +62,18 @@ def ledger_history(context: Context) -> Iterator[Finding]:
         return
     held = Ledger(path, context.ledger, data)
     told: set[str] = set()
+    cut: set[str] = set()
     for against, tip in dict.fromkeys(_histories(context, context.scope.tip)):
         try:
             for fault in removed(context.ws, held, against, tip):
                 told.add(fault.entry)
                 yield fault.problem()
         except CutOff as error:
+            cut.add(error.settle)
             yield Unknown("removed", error.message, error.settle)
-    yield from _own_history(context, context.scope.tip, told)
+    for found in _own_history(context, context.scope.tip, told):
+        if not (isinstance(found, Unknown) and found.settle in cut):
+            yield found
 
 
 def _own_history(context: Context, tip: Oid, told: Collection[str] = ()) -> Iterator[Finding]:
@@ -79,6 +83,9 @@ def _own_history(context: Context, tip: Oid, told: Collection[str] = ()) -> Iter
     from muniment.ledger import past  # noqa: PLC0415 - as above
 
     found = past.search(context.ws, tip=tip, limit=None)
+    if found.unknown and context.kinds:
+        settle = "git fetch --unshallow" if context.ws.repo.is_shallow() else "git fetch --refetch"
+        yield Unknown("removed", found.unknown, settle)
     for fault in past.lost(found, context.ledger.entries, context.ws.config.ledger_path):
         if fault.entry not in told:
             yield fault.problem()
@@ -93,7 +100,7 @@ def _histories(context: Context, tip: Oid) -> Iterator[tuple[str, Oid]]:
     if context.scope.mode == "range":
         yield context.scope.named[0], tip
         return
-    yield context.upstream or str(tip), tip
+    yield context.upstream.ref or str(tip), tip  # that nothing decides it is said by the rule `upstream`
     merging = context.ws.repo.resolve("MERGE_HEAD")
     if merging:
         yield str(tip), merging

@@ -31,6 +31,7 @@ RULES: Mapping[str, Rule] = {
     "roadmap": goals.roadmaps,
     "gate": gating.added,
     "gate-committed": gating.committed,
+    "upstream": clone.upstream,
     "merge-driver": clone.merge_driver,
     "unreadable": files.unreadable,
 }

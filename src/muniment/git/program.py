@@ -117,6 +117,12 @@ class ProgramRepository:
 
     # Revisions and history
 
+    @property
+    def remotes(self) -> tuple[str, ...]:
+        """The configured remotes' names, the one that counts first, else sorted; never fetched ones too."""
+        main = self.settings.main_remote
+        return tuple(sorted(self.settings.remotes, key=lambda name: (name != main, name)))
+
     def resolve(self, rev: str) -> Oid | None:
         """The commit a revision names (tags peeled), or None when it names nothing here."""
         if not rev or rev.startswith("-") or "\0" in rev or "\n" in rev:

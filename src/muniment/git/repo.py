@@ -162,6 +162,11 @@ class Repository(Protocol):
         """One git config value (last wins), or None."""
         ...
 
+    @property
+    def remotes(self) -> tuple[str, ...]:
+        """The configured remotes' names, the one that counts first, else sorted; never fetched ones too."""
+        ...
+
     def resolve(self, rev: str) -> Oid | None:
         """The commit a revision names (tags peeled), or None when it names nothing here."""
         ...
