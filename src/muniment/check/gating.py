@@ -77,7 +77,7 @@ def committed(context: Context) -> Iterator[Finding]:
             budget -= len(data or b"")
             found = known.judge(path, entry.oid, data)
         for line, what in found:
-            yield Note(path, line, f"gate-{what}", f"HEAD holds {_meaning(what)} here already.")
+            yield Note(path, line, f"gate-{what}", f"HEAD holds {meaning(what)} here already.")
     known.save(keep={base.entries[path].oid for path in kinds})
     if put_off:
         message = (
@@ -164,7 +164,7 @@ def _gone(context: Context) -> Iterator[bytes]:
 
 
 def _problem(found: GateProblem) -> Problem:
-    message = f"This adds {_meaning(found.kind)} (column {found.column}); the value is not shown."
+    message = f"This adds {meaning(found.kind)} (column {found.column}); the value is not shown."
     if found.kind in {"undecodable", "timeout", "error"}:
         message = f"The gate could not judge this ({found.kind}), so it is refused."
     return Problem(
@@ -172,7 +172,8 @@ def _problem(found: GateProblem) -> Problem:
     )
 
 
-def _meaning(kind: str) -> str:
+def meaning(kind: str) -> str:
+    """What a kind of identifier or secret is called in a sentence."""
     return MEANINGS.get(kind, kind)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from muniment.check import clone, files, gating, goals, links, plan, records
+from muniment.check import clone, commits, files, gating, goals, links, plan, records
 from muniment.check.context import Context
 from muniment.check.findings import Finding
 
@@ -30,6 +30,7 @@ RULES: Mapping[str, Rule] = {
     "decision-target": links.decision_targets,
     "roadmap": goals.roadmaps,
     "gate": gating.added,
+    "gate-commits": commits.commits,
     "gate-committed": gating.committed,
     "upstream": clone.upstream,
     "merge-driver": clone.merge_driver,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muniment.errors import Unavailable, UsageProblem
 from muniment.files import read_bytes
-from muniment.git.repo import Commit, Oid
+from muniment.git.repo import GITLINK_MODE, Commit, Oid
 from muniment.redact.gate import Gate, GateProblem, gate_for
 from muniment.redact.names import KnownNames
 
@@ -60,7 +61,7 @@ def gate_range(ws: Workspace, revisions: str, known: KnownNames) -> tuple[GatePr
     problems: list[GateProblem] = []
     for commit in ws.repo.commits([tip], hide=[hide]):
         problems += gate.inspect_text(commit.message, "commit message")
-        problems += _gate_commit(ws, gate, commit)
+        problems += gate_commit(ws, gate, commit)
     return tuple(problems)
 
 
@@ -71,22 +72,40 @@ def _resolved(ws: Workspace, revision: str) -> Oid:
     return commit
 
 
-def _gate_commit(ws: Workspace, gate: Gate, commit: Commit) -> Iterator[GateProblem]:
-    """What a commit adds to every one of its parents (a merge adds what none of them has)."""
+def gate_commit(
+    ws: Workspace,
+    gate: Gate,
+    commit: Commit,
+    *,
+    judged: Callable[[str], bool] = lambda _: True,
+    elsewhere: tuple[Oid, ...] = (),
+) -> Iterator[GateProblem]:
+    """What a commit adds to every one of its parents (a merge adds what none of them has).
+
+    Args:
+        ws: The repository.
+        gate: Its gate.
+        commit: The commit.
+        judged: Which paths are looked at.
+        elsewhere: Commits that the caller judges as a whole: what their file holds is not told again.
+    """
     parents = commit.parents
     paths = set(ws.repo.diff_paths(parents[0] if parents else None, commit.oid))
     for parent in parents[1:]:
         paths &= set(ws.repo.diff_paths(parent, commit.oid))
-    for path in sorted(paths):
+    for path in sorted(filter(judged, paths)):
         entry = ws.repo.entry(commit.oid, path)
-        if entry is None:
+        if entry is None or entry.mode == GITLINK_MODE:
+            continue
+        if any(there and there.oid == entry.oid for there in (ws.repo.entry(at, path) for at in elsewhere)):
             continue
         data = ws.repo.blob(entry.oid)
+        told = [found] if (found := _before(ws, elsewhere, path)) is not None else []
         old = _before(ws, parents, path)
         if old is None:
-            yield from gate.inspect_new(path, data, _gone(ws, commit, sorted(paths)))
+            yield from gate.inspect_new(path, data, chain(_gone(ws, commit, sorted(paths)), told))
         else:
-            yield from gate.inspect(path, data, old)
+            yield from gate.inspect(path, data, b"\n".join([old, *told]))
 
 
 def _gone(ws: Workspace, commit: Commit, paths: Iterable[str]) -> Iterator[bytes]:
@@ -98,5 +117,6 @@ def _gone(ws: Workspace, commit: Commit, paths: Iterable[str]) -> Iterator[bytes
 
 def _before(ws: Workspace, parents: tuple[Oid, ...], path: str) -> bytes | None:
     """The parents' bytes at `path`, joined for a merge, or None where no parent has the file."""
-    entries = [entry for parent in parents if (entry := ws.repo.entry(parent, path))]
+    found = (entry for parent in parents if (entry := ws.repo.entry(parent, path)))
+    entries = [entry for entry in found if entry.mode != GITLINK_MODE]
     return b"\n".join(ws.repo.blob(entry.oid) for entry in entries) if entries else None
