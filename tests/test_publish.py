@@ -540,3 +540,44 @@ def test_commit__branch_name_passes_the_gate_too(repo: Repo) -> None:
     assert "1701234567" not in str(error)
     repo.git("branch", "-m", "fix/issue-1234-lists-2026-03-04")
     assert publish(repo, FileChange("docs/a.md", b"plain\n")).commit
+
+
+def test_clear__a_file_that_moves_adds_nothing(repo: Repo) -> None:
+    repo.write("docs/bugs/one.md", f"# One\n\n{PHONE}.\n")
+    repo.commit("Held by HEAD already")
+    moved = repo.read("docs/bugs/one.md").replace(b"# One", b"# One, archived")
+    with open_door(open_workspace(repo.path)) as door:
+        door.write(
+            door.clear([FileChange("docs/archive/one.md", moved), FileChange("docs/bugs/one.md", None)])
+        )
+    assert repo.read("docs/archive/one.md") == moved
+    assert not (repo.path / "docs/bugs/one.md").exists()
+
+
+def test_clear__a_file_is_set_aside_while_another_takes_its_place(repo: Repo) -> None:
+    held = b"# Plan\n\n" + PHONE.encode() + b" \xff\n"
+    repo.write("docs/plan.md", held)
+    repo.commit("Held by HEAD already")
+    changes = [FileChange("docs/plan.md", b"# New\n"), FileChange("docs/plan-1.md", held)]
+    with open_door(open_workspace(repo.path)) as door:
+        with pytest.raises(GateRefused):
+            door.clear(changes)
+        named = FileChange("docs/plan-1.md", held, moved_from="docs/plan.md")
+        assert [one.data for one in door.clear([changes[0], named])] == [b"# New\n", held]
+
+
+def test_clear__only_what_head_holds_has_moved(repo: Repo) -> None:
+    """Neither an uncommitted line of the old file, nor one that is added on the way, nor the path passes."""
+    repo.write("docs/bugs/one.md", "# One\n")
+    repo.commit("One")
+    leaky = f"# One\n\n{PHONE}.\n".encode()
+    repo.write("docs/bugs/one.md", leaky)
+    gone = FileChange("docs/bugs/one.md", None)
+    with open_door(open_workspace(repo.path)) as door:
+        for change in (
+            FileChange("docs/archive/one.md", leaky, moved_from="docs/bugs/one.md"),
+            FileChange("docs/archive/one.md", leaky, moved_from="docs/no/such.md"),
+            FileChange("docs/archive/+49 170 1234567.md", b"# One\n"),
+        ):
+            with pytest.raises(GateRefused):
+                door.clear([change, gone])

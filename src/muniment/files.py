@@ -26,11 +26,13 @@ class FileChange:
         path: Repository-relative path with `/`.
         data: The whole new content; None deletes the file.
         mode: Git file mode; None keeps the file's own, or 0o100644 for a new one.
+        moved_from: Where a new file's content comes from; what HEAD holds at that path is not new (G12).
     """
 
     path: str
     data: bytes | None
     mode: int | None = None
+    moved_from: str = ""
 
 
 def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytes:

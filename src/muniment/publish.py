@@ -103,6 +103,9 @@ class Door:
     def clear(self, changes: Iterable[FileChange], gate: Gate | None = None) -> tuple[ClearedChange, ...]:
         """Show every change to the gate, against what HEAD holds at its path (G12).
 
+        A new file is judged against what HEAD holds at the paths that the same changes take away, and at the
+        one it is said to come from: content that only moves is not new. The new path is judged in any case.
+
         Raises:
             GateRefused: An identifier or a secret would be added; nothing was written.
             Refused, UsageProblem: A target that can't be written.
@@ -110,17 +113,20 @@ class Door:
         listed = tuple(changes)
         targets.require_plain(self._ws, (change.path for change in listed))
         head = self._ws.repo.head().commit
-        judge = gate or self.gate
-        return tuple(
-            ClearedChange(
-                change.path,
-                None
-                if change.data is None
-                else judge.clear(change.path, change.data, self._committed(head, change.path, change.data)),
-                change.mode,
-            )
-            for change in listed
-        )
+        gone = tuple(change.path for change in listed if change.data is None)
+
+        def judged(change: FileChange) -> Cleared | None:
+            if change.data is None:
+                return None
+            old = self._committed(head, change.path, change.data)
+            if old is not None:
+                return (gate or self.gate).clear(change.path, change.data, old)
+            sources = dict.fromkeys((change.moved_from, *gone) if change.moved_from else gone)
+            held = (self._committed(head, source, change.data) for source in sources)
+            moved = (data for data in held if data is not None)
+            return (gate or self.gate).clear_new(change.path, change.data, moved)
+
+        return tuple(ClearedChange(change.path, judged(change), change.mode) for change in listed)
 
     def _committed(self, head: Oid | None, path: str, data: bytes) -> bytes | None:
         """HEAD's bytes at `path`, as the working tree would have them when conversion makes a difference."""

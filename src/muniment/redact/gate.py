@@ -162,6 +162,13 @@ class Gate:
             raise GateRefused(problems)
         return Cleared(path, data, _TOKEN)
 
+    def clear_new(self, path: str, data: bytes, gone: Iterable[bytes]) -> Cleared:
+        """A new file's bytes as cleared, `gone` as in `inspect_new`; raises as `clear` does."""
+        problems = self.inspect_new(path, data, gone)
+        if problems:
+            raise GateRefused(problems)
+        return Cleared(path, data, _TOKEN)
+
     def clear_text(self, text: str, what: str = "commit message") -> ClearedText:
         """A message, branch name or the like as cleared; raises as `clear` does."""
         problems = self.inspect_text(text, what)
@@ -191,10 +198,12 @@ class Gate:
             gone: The bytes of the files that the change takes away; asked for only when it matters.
         """
         found = self.inspect(path, data, None)
-        old = b"\n".join(gone) if found else b""
-        if not old:
-            return found
-        return (*(item for item in found if not item.column), *self.inspect(path, data, old))
+        pieces = list(gone) if found else []
+        own = tuple(item for item in found if not item.column)
+        if data in pieces:
+            return own
+        old = b"\n".join(pieces)
+        return (*own, *self.inspect(path, data, old)) if old else found
 
     def inspect_text(self, text: str, what: str = "commit message") -> tuple[GateProblem, ...]:
         """As `inspect`, for a text that is wholly new."""
