@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from muniment.errors import Unavailable, UsageProblem
-from muniment.git.repo import MissingObject, Oid
+from muniment.git.oid import MissingObject, Oid
 
 _KEPT = frozenset(
     {

@@ -12,32 +12,31 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from muniment.errors import Unavailable
+from muniment.git.oid import MissingObject, Oid
 
 if TYPE_CHECKING:
     from muniment.git.process import Git
+
+__all__ = [
+    "EXECUTABLE_MODE",
+    "FILE_MODE",
+    "GITLINK_MODE",
+    "LINK_MODE",
+    "Commit",
+    "Head",
+    "MissingObject",
+    "Oid",
+    "Operation",
+    "Repository",
+    "Signature",
+    "StagedChange",
+    "TreeEntry",
+]
 
 FILE_MODE = 0o100644
 EXECUTABLE_MODE = 0o100755
 LINK_MODE = 0o120000
 GITLINK_MODE = 0o160000
-
-
-class Oid(str):
-    """An object id in full lower-case hex (40 digits for SHA-1, 64 for SHA-256)."""
-
-    __slots__ = ()
-
-    @property
-    def short(self) -> str:
-        """The prefix shown to people."""
-        return self[:10]
-
-
-class MissingObject(Unavailable):
-    """An object that this clone doesn't hold (shallow, partial or damaged): the answer is unknown."""
-
-    code = "missing-object"
 
 
 class Operation(Enum):
