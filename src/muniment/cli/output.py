@@ -6,7 +6,8 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -46,6 +47,40 @@ def emit(lines: Iterable[str]) -> None:
 def say(text: str) -> None:
     """Tell a person something on stderr; programs read stdout."""
     click.echo(text, err=True, color=_color(sys.stderr))
+
+
+@contextmanager
+def waiting(what: str, *, after: float = 1.0) -> Iterator[None]:
+    """While the block runs longer than `after` seconds, one line on stderr: what is done, and for how long.
+
+    Only at a terminal; the line is wiped when the block ends, so nothing of it stays.
+    """
+    stream = sys.stderr
+    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+        yield
+        return
+    import threading  # noqa: PLC0415 - only at a terminal
+    import time  # noqa: PLC0415 - as above
+
+    done, started = threading.Event(), time.monotonic()
+
+    def show() -> None:
+        pause = after
+        while not done.wait(pause):
+            stream.write(f"\r{what}… {time.monotonic() - started:.0f} s")
+            stream.flush()
+            pause = 1.0
+
+    shower = threading.Thread(target=show, daemon=True)
+    shower.start()
+    try:
+        yield
+    finally:
+        done.set()
+        shower.join()
+        if time.monotonic() - started >= after:
+            stream.write("\r\x1b[K")
+            stream.flush()
 
 
 def safe(text: str, *, lines: bool = False) -> str:

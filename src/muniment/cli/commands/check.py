@@ -47,7 +47,8 @@ def check(  # noqa: PLR0917 - click passes options by name
         raise UsageProblem("Give only one of --staged, --range and PATH.", "See `muniment check --help`.")
     if staged and not fix and _nothing_staged(invocation, as_json=as_json):
         return
-    outcome = _outcome(invocation, paths, revisions, staged=staged, fix=fix)
+    with output.waiting("Checking"):
+        outcome = _outcome(invocation, paths, revisions, staged=staged, fix=fix)
     if as_json:
         output.emit_json(_document(outcome))
     else:
