@@ -31,6 +31,8 @@ COSTS: Mapping[str, str] = {
 }
 """What a change usually costs, by target layer; a layer of the team's own is `unknown`."""
 
+_SAME = "duplicate"
+"""The strongest verdict of `relate`."""
 _CONSENT = re.compile(
     r"\b(?:consent\w*|opt(?:ed|ing|s)?[- ](?:in|out)|privacy|gdpr|dsgvo|rgpd|personal data|data protection|"
     r"without (?:being )?ask(?:ed|ing)|out of scope|einwilligung\w*|datenschutz\w*|consentement|"
@@ -46,10 +48,16 @@ _FIXING = frozenset({"attach", "new", "revisit", "fixed-not-deployed"})
 
 @dataclass(frozen=True, slots=True)
 class Contained:
-    """Whether the running version contains a landed change: None is unknown, and `why` says why."""
+    """Whether the running version contains a landed change: None is unknown, and `why` says why.
+
+    Attributes:
+        docs_only: The commit that landed it changed documents alone (it archived one): the code may have come
+            before, so that lacking this commit is no proof that the work is lacking.
+    """
 
     answer: bool | None
     why: str
+    docs_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +146,7 @@ def decide(case: Case) -> Proposal:
     if top is None:
         return _fresh(case)
     if top.status in {Standing.LANDED, Standing.PENDING}:
-        return _landed(case, top)
+        return _landed(case, top, covering)
     what = "story" if top.type == "story" else f"document ({top.stage})"
     return Proposal(Action.ATTACH, place(top), f"An open {what} covers it.")
 
@@ -180,12 +188,16 @@ def _held(case: Case) -> Proposal | None:
 
 
 def _landed_since(case: Case) -> Proposal | None:
-    """A fix that landed for a known problem, where the version that still shows it contains the fix (C10)."""
-    for line in case.related:
-        if line.verdict in COVERING and line.status == Standing.LANDED and line.type not in _RECORDS:
-            answer = case.contains(line)
-            if answer.answer:
-                return Proposal(Action.REVISIT, place(line), f"A fix landed, and {answer.why}.")
+    """A fix that landed for a known problem, where the version that still shows it contains the fix (C10).
+
+    When that version lacks other work on it, what it contains was perhaps never the fix: no claim.
+    """
+    found = _answers(case, [line for line in case.related if line.verdict in COVERING])
+    if not found or any(answer.answer is False for _, answer in found):
+        return None
+    for line, answer in found:
+        if answer.answer:
+            return Proposal(Action.REVISIT, place(line), f"A fix landed, and {answer.why}.")
     return None
 
 
@@ -205,13 +217,73 @@ def _decided(case: Case, top: RelatedLine) -> Proposal:
     return Proposal(Action.KNOWN_LIMITATION, place(top), f"{what} covers it.")
 
 
-def _landed(case: Case, top: RelatedLine) -> Proposal:
+_Answer = tuple[RelatedLine, Contained]
+
+
+def _answers(case: Case, covering: Sequence[RelatedLine]) -> list[_Answer]:
+    """Each landed piece of work among some lines, and whether the running version contains it."""
+    landed = (line for line in covering if line.status == Standing.LANDED and line.type not in _RECORDS)
+    return [(line, case.contains(line)) for line in landed]
+
+
+def _landed(case: Case, top: RelatedLine, covering: Sequence[RelatedLine]) -> Proposal:
+    """What landed work comes to: one piece alone never speaks for the others that cover the finding.
+
+    A version that contains the feature may lack its fix. So `revisit` needs every landed piece to run;
+    where they disagree, a lacking one decides if it is as like the finding as any that runs, and
+    otherwise it is unclear.
+    """
     answer = case.contains(top)
+    others = [one for one in _answers(case, covering) if one[0] != top]
+    found = [(top, answer), *others]
+    inside = [one for one in found if one[1].answer]
+    lacking = [one for one in found if one[1].answer is False]
+    if not inside or len(inside) == len(found):
+        return _agreed(case, top, answer)
+    sure = [one for one in lacking if _outweighs(case, one, inside)]
+    if sure and top.status != Standing.PENDING:
+        line, lacks = sure[0]
+        said = f"Work on it landed, and {lacks.why}. {_also(inside, 'contains')}"
+        return Proposal(Action.FIXED_NOT_DEPLOYED, place(line), said)
+    line, doubted = next(iter(lacking or [one for one in found if one[1].answer is None]))
+    if top.status == Standing.PENDING:
+        line = top
+    said = (
+        f"Work on it landed, but whether the fix runs is unclear: {doubted.why}. {_also(inside, 'contains')}"
+    )
+    return Proposal(Action.REVISIT, place(line), said, check=True)
+
+
+def _agreed(case: Case, top: RelatedLine, answer: Contained) -> Proposal:
+    """What landed work comes to where no other that covers the finding speaks against it."""
     if answer.answer is None:
         said = f"Work on it landed; whether it runs is unknown: {answer.why}."
         return Proposal(Action.REVISIT, place(top), said, check=True)
     action = Action.REVISIT if answer.answer else Action.FIXED_NOT_DEPLOYED
-    return Proposal(action, place(top), f"Work on it landed, and {answer.why}.")
+    hardly = [line for line in case.related if line.verdict not in COVERING and line.type == "commit"]
+    against = [one for one in _answers(case, hardly) if one[1].answer is (not answer.answer)]
+    verb = "lacks" if answer.answer else "contains"
+    said = f"Work on it landed, and {answer.why}. {_also(against, verb, 'hardly related ')}"
+    return Proposal(action, place(top), said.strip())
+
+
+def _outweighs(case: Case, one: _Answer, inside: Sequence[_Answer]) -> bool:
+    """Whether lacking work is as like the finding as any that runs: called the same, or ranked before it.
+
+    An archived document has to be called the same where nothing that runs is: its commit says when
+    somebody put it away, not when its code came.
+    """
+    line, lacks = one
+    if lacks.docs_only:
+        return line.verdict == _SAME and all(other.verdict != _SAME for other, _ in inside)
+    rank = case.related.index
+    return line.verdict == _SAME or all(rank(line) < rank(other) for other, _ in inside)
+
+
+def _also(answers: Sequence[_Answer], verb: str, what: str = "") -> str:
+    """The rest of the landed work in a sentence; empty when there is none."""
+    names = list(dict.fromkeys(line.commit[:10] or place(line) for line, _ in answers))
+    return f"The same version {verb} other {what}work: {', '.join(names)}." if names else ""
 
 
 def _fresh(case: Case) -> Proposal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from muniment.git.repo import MissingObject, Oid
 from muniment.intake.propose import Contained
@@ -75,6 +75,7 @@ def contains(ws: Workspace, landings: Landings, version: Running, line: RelatedL
     try:
         if why := landings.doubt(landed):
             return Contained(None, why)
-        return landings.holds(landed, version.commit, version.shown)
+        found = landings.holds(landed, version.commit, version.shown)
+        return replace(found, docs_only=line.type != "commit" and landings.is_docs_only(landed))
     except MissingObject as error:
         return Contained(None, f"history is missing here ({error.message})")

@@ -166,6 +166,18 @@ class Landings:
             return "was taken back: what it changed is as it was before"
         return "may have been taken back: the files that it added are gone"
 
+    def undoes(self, later: Oid, earlier: Oid) -> bool:
+        """Whether a commit put all code that an earlier one changed back as it was, whatever it says."""
+        if later == earlier or not self._ws.repo.is_ancestor(earlier, later):
+            return False
+        try:
+            parents = self._ws.repo.commit(later).parents
+        except MissingObject:
+            return False
+        return bool(
+            parents and self._emptied(earlier, later) and not self._emptied(earlier, parents[0])
+        ) and not set(self._code_paths(later)) - set(self._code_paths(earlier))
+
     def _twin(self, landed: Oid, at: Oid) -> Oid | None:
         """A commit behind `at` that makes the same change under another id, and whose work stands."""
         past = self._past(at)

@@ -37,8 +37,12 @@ from muniment.workspace import Workspace
 
 SHOWN = 6
 """Most related places shown on a row."""
+LOOKED_AT = 20
+"""Most related places looked at for each row."""
 WEAK_SHOWN = 2
 """Of those, most that are hardly more than shared words."""
+LACKING_SHOWN = 2
+"""Most further places shown because they landed, and the running version lacks them."""
 ALIAS_SHARE = 0.42
 """Least part of a finding's own weight that another slug's finding must share to be the same problem.
 
@@ -121,7 +125,7 @@ class Survey:
         ]
         fresh = dict.fromkeys(said for now in self._now(row) if (said := news(now, earlier)))
         if subject.suppressed and self._fix_arrived(row, subject.findings):
-            fresh["the running version holds the fix now"] = None
+            fresh["the running version contains landed work on it now"] = None
         target = str(subject.settled[-1].data.get("target") or "") if subject.settled else ""
         status = subject.status
         if status == "open" and not earlier:
@@ -166,7 +170,7 @@ class Survey:
             self.index,
             told.title,
             told.text,
-            limit=SHOWN * 2,
+            limit=LOOKED_AT,
             fingerprint=row.fingerprint,
             exclude=set(self.reports),
         )
@@ -176,11 +180,31 @@ class Survey:
             weak += result.verdict is Likeness.WEAK
             if result.verdict is not Likeness.WEAK or weak <= WEAK_SHOWN:
                 lines.append(self._line(result))
-        return tuple(lines[:SHOWN])
+        lines = self._without_undoing(lines)
+        further = [line for line in lines[SHOWN:] if self._is_lacking(row, line)]
+        return (*lines[:SHOWN], *further[:LACKING_SHOWN])
+
+    def _is_lacking(self, row: Row, line: RelatedLine) -> bool:
+        """Whether a line is landed work that covers a finding and doesn't run: no `revisit` beside it."""
+        if line.verdict not in COVERING or line.status != Standing.LANDED:
+            return False
+        return contains(self.ws, self._landings, self.running(row), line).answer is False
+
+    def _without_undoing(self, lines: Sequence[RelatedLine]) -> list[RelatedLine]:
+        """The lines, with commits that took another of them back without saying so as mere references."""
+        commits = [line for line in lines if line.type == "commit"]
+        return [
+            replace(line, status=Standing.REFERENCE.value)
+            if line.status == Standing.LANDED
+            and line.type == "commit"
+            and any(self._landings.undoes(Oid(line.commit), Oid(other.commit)) for other in commits)
+            else line
+            for line in lines
+        ]
 
     def _line(self, result: Related) -> RelatedLine:
         status = str(result.status)
-        if result.type == "commit" and result.verdict in COVERING and not self._is_evidence(result.commit):
+        if result.type == "commit" and not self._is_evidence(result.commit):
             status = Standing.REFERENCE.value
         return RelatedLine(
             path=result.path,
@@ -258,7 +282,7 @@ class Survey:
 
         case = Case(row.finding, row.verify, related, self.known(row), alias, answer, value)
         proposed, if_real = propose(case)
-        if (if_real or proposed).check and not str(value["running"]).startswith("unknown"):
+        if (if_real or proposed).check and unclear and not str(value["running"]).startswith("unknown"):
             value["running"] = normal(f"unknown: {unclear[0]}".partition(";")[0])
         basis = {*self.ledger.view.current(row.fingerprint)}
         if alias:
