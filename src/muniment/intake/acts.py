@@ -17,6 +17,7 @@ from muniment.git.repo import Oid
 from muniment.ids import EntryId
 from muniment.ledger import store
 from muniment.ledger.canonical import canonical
+from muniment.ledger.entries import APPLIED_OPERATION as OPERATION
 from muniment.ledger.entries import Entry, links
 from muniment.ledger.store import Appended, Draft, Ledger
 from muniment.workspace import Workspace
@@ -69,7 +70,7 @@ def _draft(batch: str, part: Sequence[Mapping[str, Any]], inner: Sequence[str], 
         "entries": [*(item["entry"] for item in part if "entry" in item), *inner],
         "changes": [dict(item) for item in part if "path" in item],
     }
-    return Draft("applied", data, op=f"applied:{batch}#{approval.digest_of(data)[:16]}", at=at)
+    return Draft("applied", data, op=f"{OPERATION}{batch}#{approval.digest_of(data)[:16]}", at=at)
 
 
 def _parts(listed: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
@@ -85,6 +86,22 @@ def _parts(listed: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, An
         size += cost
     if part:
         yield part
+
+
+def decisions_of(ledger: Ledger, batch: str) -> tuple[Entry, ...]:
+    """The live decisions that an apply of a batch recorded, oldest first (C9).
+
+    That a decision names a batch and a row is a claim that anyone can write with `ledger add`; that an apply
+    lists it is not, since `ledger add` makes no entry under an apply's operation key (`OPERATION`).
+    """
+    listed = {
+        one
+        for entry in ledger.whole.entries.values()
+        if entry.kind == "applied" and (entry.expunged or entry.op.startswith(OPERATION))
+        for one in links(entry, "entries")
+    }
+    decisions = ledger.view.live.get("decision", ())
+    return tuple(one for one in decisions if one.id in listed and one.data.get("batch") == batch)
 
 
 def parts_of(entries: Mapping[str, Entry]) -> frozenset[str]:

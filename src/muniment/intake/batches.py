@@ -15,7 +15,7 @@ from muniment import authority, reports
 from muniment.authority import Standing
 from muniment.errors import MunimentError, Problem, Refused, Unavailable, UsageProblem
 from muniment.findings import SEVERITIES, Finding, Report
-from muniment.intake import records
+from muniment.intake import acts, records
 from muniment.intake.rows import Batch, Row, verified_by_decision
 from muniment.intake.triage_file import TriageFile, parse
 from muniment.intake.triage_rows import REFRESH, read_rows
@@ -220,12 +220,8 @@ def waiting(loaded: Loaded, ledger: Ledger) -> tuple[str, ...]:
 
 
 def applied(ledger: Ledger, batch: str) -> frozenset[str]:
-    """The ids of a batch's rows that a live decision of the ledger came from."""
-    return frozenset(
-        str(entry.data.get("row"))
-        for entry in ledger.view.live.get("decision", ())
-        if entry.data.get("batch") == batch
-    )
+    """The ids of a batch's rows that an apply recorded a decision for which still counts."""
+    return frozenset(str(entry.data.get("row")) for entry in acts.decisions_of(ledger, batch))
 
 
 def standings(ws: Workspace, loaded: Loaded) -> tuple[Loaded, Mapping[str, Standing]]:

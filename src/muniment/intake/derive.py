@@ -166,12 +166,11 @@ def _as_counted(row: Row, decision: Decision, standing: Standing) -> Row:
 def _is_applied(here: Situation, row: Row, decision: Decision) -> bool:
     """Whether just this decision of this row is in force in the ledger."""
     return any(
-        entry.data.get("batch") == here.batch
-        and entry.data.get("row") == row.row
+        entry.data.get("row") == row.row
         and entry.data.get("action") == decision.action.value
         and entry.data.get("reason") == decision.reason
         and (decision.action is Action.DUPLICATE or entry.data.get("target") == decision.target)
-        for entry in here.ledger.view.live.get("decision", ())
+        for entry in acts.decisions_of(here.ledger, here.batch)
     )
 
 

@@ -24,6 +24,8 @@ ROOM_KINDS = frozenset(
     {"room", "candidate", "request", "resolution", "round", "selection", "room-state", "prune"}
 )
 KINDS = frozenset({"finding", "decision", "alias", "applied", "undo", "expunge", "note"}) | ROOM_KINDS
+APPLIED_OPERATION = "applied:"
+"""How the operation key of an `applied` entry begins that an apply wrote; `ledger add` refuses such keys."""
 _APPROVED = frozenset({"reason", "by", "channel", "verified", "batch", "row", "email", "signed_by"})
 DECIDING_FIELDS: Mapping[str, frozenset[str]] = {
     "decision": _APPROVED

@@ -14,6 +14,7 @@ from muniment.errors import Refused, UsageProblem
 from muniment.ids import EntryId
 from muniment.ledger import describe
 from muniment.ledger.canonical import read_strict
+from muniment.ledger.entries import APPLIED_OPERATION
 from muniment.ledger.faults import Reach
 from muniment.ledger.store import Appended, Draft, Ledger
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 UNREADABLE = frozenset({"json", "conflict-markers", "encoding"})
 _STATUS_STYLES = {"unknown": "bad", "contested": "bad", "open": "warn", "unseen": "dim"}
+PROVEN = frozenset({"terminal", "branch", "signature"})
+"""Words of `verified` that only `muniment apply` can honestly write (C9)."""
 _MAX_DATA = 4 * 1024 * 1024
 
 
@@ -38,6 +41,11 @@ def draft(kind: str, data: str, op: str, basis: tuple[str, ...]) -> Draft:
         raise UsageProblem(
             "An undo entry takes back what was applied and needs a preview and a person's yes.",
             "Use `muniment undo`.",
+        )
+    if op.startswith(APPLIED_OPERATION):
+        raise UsageProblem(
+            f"Keys that begin with {APPLIED_OPERATION!r} are those of `muniment apply`.",
+            "Choose another --op.",
         )
     text = data
     if data == "-":
@@ -55,6 +63,10 @@ def draft(kind: str, data: str, op: str, basis: tuple[str, ...]) -> Draft:
 def emit_added(appended: Appended, *, as_json: bool) -> None:
     """Print the recorded entry."""
     entry = appended.entries[0]
+    if entry.kind == "decision" and entry.data.get("verified") in PROVEN:
+        output.say(
+            "note: `verified` is kept as given; from `ledger add` it is a claim and proves no approval."
+        )
     if as_json:
         output.emit_json({"id": entry.id, "added": bool(appended.changes)})
     else:
