@@ -17,7 +17,7 @@ LAYERS: tuple[tuple[int, tuple[str, ...]], ...] = (
     # The first pattern that fits decides; a file that fits none fails the test below.
     (0, ("__init__.py", "*/__init__.py", "errors.py", "ids.py")),
     (1, ("files.py", "yaml_io.py", "markdown.py", "markdown_*.py", "regions.py", "regions_*.py", "git/*.py")),
-    (1, ("threeway.py", "quoting.py", "yaml_lines.py")),
+    (1, ("threeway.py", "quoting.py", "yaml_lines.py", "yaml_events.py")),
     (2, ("config.py", "config_schema.py", "workspace.py")),
     (
         4,
@@ -79,7 +79,7 @@ LAYERS: tuple[tuple[int, tuple[str, ...]], ...] = (
 
 ONE_PLACE: Mapping[str, tuple[str, ...]] = {
     "pygit2": ("git/libgit*.py",),
-    "ruamel": ("yaml_io.py",),
+    "ruamel": ("yaml_io.py", "yaml_events.py"),
     "markdown_it": ("markdown.py", "markdown_*.py"),
     "rapidfuzz": ("relate/rank.py",),
     "click": ("cli/*.py", "cli/*/*.py"),

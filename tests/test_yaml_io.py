@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muniment import yaml_io, yaml_lines
+from muniment import yaml_events, yaml_io, yaml_lines
 from muniment.yaml_io import YamlError, dump, parse, set_item_fields
 
 
 def slow(text: str) -> Any:
     """The full parser's value."""
     builder = yaml_io._Builder()
-    for event in yaml_io._events(text):
+    for event in yaml_events.events(text):
         builder.take(event, event.start_mark.line + 1)
     return builder.root
 
@@ -301,3 +301,29 @@ def test_set_item_fields__next_to_rare_line_ends_changes_nothing_else(odd: str) 
     assert parse(edited).value == {
         "items": {"a:1": {**parse(text).value["items"]["a:1"], "status": "closed"}}
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: 1\t# c\nb: 2\n", {"a": 1, "b": 2}),
+        ("a:\t# c\n  - x \t # d\n", {"a": ["x"]}),
+        ("\t# c\na: 'x'\t\n\t\nb: [1]\t# d", {"a": "x", "b": [1]}),
+        ("---\t# c\r\na: x y\t#\r\n", {"a": "x y"}),
+    ],
+)
+def test_parse__a_tab_before_a_comment_or_at_the_end(text: str, value: object) -> None:
+    assert parse(text).value == value
+
+
+@pytest.mark.parametrize("odd", ["\x85", "\u2028", "\u2029", "\x85\u2028\u2029"])
+def test_parse__what_is_no_line_break_in_yaml_1_2(odd: str) -> None:
+    text = f"a: |\n  x{odd}y\n  z\nb: >\n  x{odd}y\nc: 'x{odd}y'\nd: x{odd}y\n\"e{odd}f\": 1\n"
+    found = parse(text)
+    word = f"x{odd}y"
+    assert found.value == {"a": f"{word}\nz\n", "b": f"{word}\n", "c": word, "d": word, f"e{odd}f": 1}
+    assert [found.line(key) for key in ("a", "b", "c", "d")] == [1, 4, 6, 7]
+
+
+def test_parse__private_characters_beside_them_stay() -> None:
+    assert parse("a: |\n  \ue000\u2028\ue800\x85\n").value == {"a": "\ue000\u2028\ue800\x85\n"}

@@ -1,4 +1,4 @@
-"""YAML in and out, for people's settings and for the state: the only user of ruamel.yaml.
+"""YAML in and out, for people's settings and for the state, over `yaml_events` and ruamel.yaml.
 
 Reading follows the YAML 1.2 core schema and gives plain values with the line of each. It refuses what
 two readers could take differently: duplicate keys, conflict markers, several documents, and aliases
@@ -9,11 +9,12 @@ lines concerned and leaves every other byte (G2).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from muniment import yaml_lines
+from muniment.yaml_events import YamlError, events
 from muniment.yaml_lines import dump, plain_value
 
 __all__ = ["Yaml", "YamlError", "dump", "parse", "set_fields", "set_item_fields"]
@@ -28,20 +29,6 @@ MAX_UNFOLDED = 100_000
 
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7})(?:[ \t].*)?$", re.MULTILINE)
 _CORE = "tag:yaml.org,2002:"
-
-
-class YamlError(ValueError):
-    """A text that can't be read as one YAML document, and where.
-
-    Attributes:
-        message: One sentence without the file's name.
-        line: 1-based line, 0 when unknown.
-    """
-
-    def __init__(self, message: str, line: int = 0) -> None:
-        super().__init__(message)
-        self.message = message
-        self.line = line
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +68,7 @@ def parse(text: str) -> Yaml:
         )
     builder = _Builder()
     last = 0
-    for event in _events(body):
+    for event in events(body):
         last = event.start_mark.line + 1
         builder.take(event, last)
     return Yaml(builder.root, builder.lines)
@@ -96,27 +83,6 @@ def _refuse_outright(text: str) -> None:
         raise YamlError("The file holds a git conflict marker.", text.count("\n", 0, marker.start()) + 1)
     if "\0" in text:
         raise YamlError("The file is binary.", text.count("\n", 0, text.index("\0")) + 1)
-
-
-def _events(text: str) -> Iterator[Any]:
-    """The parser's events, its errors turned into ours."""
-    from ruamel.yaml import YAML  # noqa: PLC0415 - 40 ms that most commands don't need
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415 - same
-    from ruamel.yaml.reader import ReaderError  # noqa: PLC0415 - same
-
-    try:
-        yield from YAML(typ="safe", pure=True).parse(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        words = error.problem or error.context or "bad syntax"
-        raise YamlError(f"Not valid YAML: {words}.", mark.line + 1 if mark else 0) from error
-    except ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1 if isinstance(error.position, int) else 0
-        raise YamlError("Not valid YAML: a control character.", line) from error
-    except (YAMLError, ValueError, TypeError, RecursionError) as error:
-        if isinstance(error, YamlError):
-            raise
-        raise YamlError("Not valid YAML.") from error
 
 
 @dataclass(slots=True)
