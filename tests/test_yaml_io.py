@@ -327,3 +327,10 @@ def test_parse__what_is_no_line_break_in_yaml_1_2(odd: str) -> None:
 
 def test_parse__private_characters_beside_them_stay() -> None:
     assert parse("a: |\n  \ue000\u2028\ue800\x85\n").value == {"a": "\ue000\u2028\ue800\x85\n"}
+
+
+@pytest.mark.parametrize("blank", ["\t", " \t", "\t "])
+def test_set_item_fields__keeps_a_comment_after_a_tab(blank: str) -> None:
+    text = f"items:\n  a:1:{blank}# one\n    status: open{blank}# why\n    r: '1'{blank}# two\n"
+    edited = set_item_fields(text, "items", "a:1", {"status": "closed", "r": 2})
+    assert edited == text.replace("open", "closed").replace("'1'", "2")
