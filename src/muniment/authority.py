@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from muniment import approval
 from muniment import config as configuration
@@ -85,6 +86,8 @@ class Standing:
         by: The public handle of the owner whose commit it rests on; empty elsewhere.
         signed_by: The fingerprint of the key that signed; empty elsewhere.
         confirmable: Whether a person at a terminal can make it count.
+        commit: The commit that it rests on, abbreviated; empty elsewhere.
+        at: When that commit was authored, RFC 3339; empty elsewhere.
     """
 
     counts: bool
@@ -95,6 +98,8 @@ class Standing:
     by: str = ""
     signed_by: str = ""
     confirmable: bool = False
+    commit: str = ""
+    at: str = ""
 
 
 def rules(ws: Workspace) -> Rules:
@@ -253,17 +258,25 @@ def _by_commit(ws: Workspace, rules_here: Rules, commit: Commit) -> Standing:
     handle = next(
         (name for known, name in rules_here.actors.items() if known.casefold() == email.casefold()), ""
     )
+    made = Standing(counts=True, channel=FILE, verified="branch", by=handle)
+    made = replace(made, commit=commit.oid.short, at=_at(commit))
     if authored and not rules_here.require_signed:
-        return Standing(counts=True, channel=FILE, verified="branch", by=handle)
+        return made
     signed = signature(ws, commit.oid)
     if signer_is_owner(signed, rules_here.owners, email if authored else ""):
-        return Standing(
-            counts=True, channel=FILE, verified="signature", by=handle, signed_by=signed.fingerprint
-        )
+        return replace(made, verified="signature", signed_by=signed.fingerprint)
     where = f"commit {commit.oid.short} on {_name(rules_here.ref or '')}"
     if not rules_here.require_signed:
         return _claimed(f"The author of {where} is no owner.", "An owner commits the decision.")
     return _claimed(f"{where[0].upper()}{where[1:]} {_unsigned(signed)}.", signed.settle)
+
+
+def _at(commit: Commit) -> str:
+    """When a commit was authored; empty for a time that no calendar has."""
+    try:
+        return f"{datetime.fromtimestamp(commit.author.when, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    except (OverflowError, OSError, ValueError):
+        return ""
 
 
 def _unsigned(signed: Signed) -> str:

@@ -7,6 +7,7 @@ so that a later commit can tell it from a person's edit without asking.
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,8 +22,32 @@ from muniment.workspace import Workspace
 
 LEFTOVERS = "leftovers"
 """The kind of record for what hooks left behind."""
+_SHOWN = 200
+"""Most characters of a path in an error."""
 _REMEMBERED = 50
 """Blob ids kept per path: enough for what a person may have staged between two commits."""
+
+
+def require_target(ws: Workspace, path: str) -> None:
+    """Refuse a document that can't be written: at the time of a decision, and again when it is applied.
+
+    Raises:
+        UsageProblem: The path leaves the repository, or is no name that fits in a line.
+        Refused: As `require_plain`.
+    """
+    shown = repr(path) if len(path) <= _SHOWN else f"{path[:_SHOWN]!r}…"
+    if any(unicodedata.category(char) in {"Cc", "Zl", "Zp"} for char in path):
+        raise UsageProblem(
+            f"{shown} holds a line break or another control character, so it can't be a target.",
+            "Rename the file (git mv), or choose another target.",
+        )
+    try:
+        require_plain(ws, (path,))
+    except (OSError, ValueError) as error:
+        raise UsageProblem(
+            f"{shown} can't be a target: {getattr(error, 'strerror', None) or error}.",
+            "Choose another target.",
+        ) from error
 
 
 def require_plain(ws: Workspace, paths: Iterable[str]) -> None:
@@ -40,9 +65,7 @@ def require_plain(ws: Workspace, paths: Iterable[str]) -> None:
                 f"{path} is a symbolic link.", "Replace it by a file, or name the file it leads to."
             )
         if target.is_dir():
-            raise Refused(
-                f"{path} is a folder.", "Move it away, or choose another path in the configuration."
-            )
+            raise Refused(f"{path} is a folder.", "Move it away, or choose another path.")
         for folder in target.parents:
             if folder == ws.root or folder in checked:
                 break
@@ -57,7 +80,7 @@ def _require_plain_folder(ws: Workspace, folder: Path, path: str) -> None:
         named = real.relative_to(root).as_posix() if real.is_relative_to(root) else str(real)
         raise Refused(
             f"{path} lies behind the symbolic link {shown}, and git doesn't follow those.",
-            f"Name the real folder in the configuration: {named}",
+            f"Name the real folder instead: {named}",
         )
     if folder.exists() and not folder.is_dir():
         raise Refused(f"{shown} is a file, so {path} can't be written.")
@@ -69,7 +92,7 @@ def _require_plain_folder(ws: Workspace, folder: Path, path: str) -> None:
     if (folder / ".git").exists() or (entry is not None and entry.mode == GITLINK_MODE):
         raise Refused(
             f"{path} lies in the submodule or nested repository {shown}.",
-            f"Run muniment inside {shown}, or choose another path in the configuration.",
+            f"Run muniment inside {shown}, or choose another path.",
         )
 
 

@@ -15,7 +15,7 @@ from muniment import authority, reports
 from muniment.authority import Standing
 from muniment.errors import MunimentError, Problem, Refused, Unavailable, UsageProblem
 from muniment.findings import SEVERITIES, Finding, Report
-from muniment.intake import acts, records
+from muniment.intake import acts, decided_targets, records
 from muniment.intake.rows import Batch, Row, verified_by_decision
 from muniment.intake.triage_file import TriageFile, parse
 from muniment.intake.triage_rows import REFRESH, read_rows
@@ -159,7 +159,13 @@ def read(ws: Workspace, path: str, data: bytes) -> Loaded:
     rows = records.recognised(reading.rows, records.load(ws, stem))
     batch = Batch(stem, file.reports, rows, file.created, file.suppressed)
     missing = tuple(_missing(batch, known))
-    faults = [*problems, *reading.problems, *lost, *_said_missing(missing, path)]
+    faults = [
+        *problems,
+        *reading.problems,
+        *decided_targets.faults(ws, path, reading.rows),
+        *lost,
+        *_said_missing(missing, path),
+    ]
     return Loaded(batch, path, data, file, known, tuple(sorted(faults)), missing)
 
 

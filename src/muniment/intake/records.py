@@ -69,12 +69,12 @@ def load(ws: Workspace, batch: str) -> Mapping[str, Record]:
 def keep(ws: Workspace, batch: str, rows: Iterable[Row], channel: str) -> None:
     """Note that these rows' decisions, as they stand in the file now, were made here just now.
 
-    Call under the clone's lock. A row without a decision is forgotten.
+    Call under the clone's lock. A row that is neither decided nor dismissed is forgotten.
     """
     found = dict(load(ws, batch))
     for row in rows:
         found.pop(row.row, None)
-        if row.decision is not None:
+        if row.decision is not None or row.dismissed:
             found[row.row] = Record(reading(row), channel, ws.actor, ws.timestamp())
     body = {
         "schema": SCHEMA,

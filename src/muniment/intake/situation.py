@@ -38,7 +38,7 @@ class Reader:
     def load(self, path: str) -> bytes | None:
         """A file's bytes, or None; raises `RowRefused` for what can't be a target."""
         try:
-            targets.require_plain(self.ws, (path,))
+            targets.require_target(self.ws, path)
             place = self.ws.path(path)
             data = read_bytes(place) if place.exists() else None
         except MunimentError as error:

@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from muniment import authority
 from muniment.errors import Refused, UsageProblem
 from muniment.files import FileChange
-from muniment.intake import batches, records, triage_edit
+from muniment.intake import batches, choices, decided_targets, records, triage_edit
 from muniment.intake.batches import Loaded
-from muniment.intake.rows import Action, Row, Verdict, Verification, approved
+from muniment.intake.choices import Choice as Choice  # noqa: PLC0414 - callers find it here
+from muniment.intake.held import REPLACE, Holders, is_same
+from muniment.intake.rows import Row, Verdict, Verification
 from muniment.intake.survey import Survey
 from muniment.intake.triage_file import APPROVE, DISMISS, Block, Said, decision_lines, said
 from muniment.intake.triage_lines import normal
@@ -43,17 +45,6 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A decision to record: `word` is `approve`, `dismiss` or an action's word."""
-
-    word: str
-    target: str = ""
-    reason: str = ""
-    layer: str = ""
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Verified:
     """A verification to record: kind, scope and layer as re-derived, empty for the judge's own."""
 
@@ -64,7 +55,15 @@ class Verified:
     layer: str = ""
 
 
-def verify(ws: Workspace, batch: str | None, name: str, found: Verified) -> Done:
+def verify(
+    ws: Workspace,
+    batch: str | None,
+    name: str,
+    found: Verified,
+    channel: str = authority.TERMINAL,
+    *,
+    replacing: bool = False,
+) -> Done:
     """Record whether a finding is real, and work its proposal out anew.
 
     Args:
@@ -72,16 +71,19 @@ def verify(ws: Workspace, batch: str | None, name: str, found: Verified) -> Done
         batch: The batch's id; None for the one that waits.
         name: The row.
         found: The verification; its reason is needed.
+        channel: Where it is said.
+        replacing: Whether a flag may make a person's decision about the row lapse.
 
     Raises:
         UsageProblem: No such batch or row, an unknown layer, or no reason.
-        Refused: The row was edited by hand, or has been applied.
+        Refused: The row was edited by hand, has been applied, or a person's decision would lapse.
     """
     if not found.reason.strip():
         raise UsageProblem("A verification needs a reason.", "Give --reason TEXT.")
-    _require_layer(ws, found.layer)
+    choices.require_layer(ws, found.layer)
     with _opened(ws, batch) as act:
         row = act.row(name)
+        act.may_replace(row, channel, replacing=replacing)
         finding = row.finding
         made = Verification(
             found.verdict,
@@ -96,17 +98,31 @@ def verify(ws: Workspace, batch: str | None, name: str, found: Verified) -> Done
         return act.finish([fresh.row], channel=None)
 
 
-def choose(ws: Workspace, batch: str | None, names: Sequence[str], choice: Choice, channel: str) -> Done:
+def choose(
+    ws: Workspace,
+    batch: str | None,
+    names: Sequence[str],
+    choice: Choice,
+    channel: str,
+    *,
+    replacing: bool = False,
+) -> Done:
     """Record one decision for each of some rows; all of them, or none.
 
     Raises:
         UsageProblem: No such row, a missing reason, or a needed target that nothing gives.
-        Refused: A row was edited by hand, has two decisions, or has been applied.
+        Refused: A row was edited by hand, has two decisions, has been applied, or holds a person's decision
+            that this channel doesn't replace unless `replacing`.
     """
     with _opened(ws, batch) as act:
         for name in names:
             row = act.row(name)
-            act.decide(row, _resolved(act, row, choice))
+            act.decide(
+                row,
+                choices.resolved(ws, act.loaded, act.ledger, row, choice),
+                channel,
+                replacing=replacing,
+            )
         return act.finish([act.loaded.row(name).row for name in names], channel=channel)
 
 
@@ -124,18 +140,20 @@ def approve_all(ws: Workspace, batch: str | None, channel: str, reason: str = ""
             if fault:
                 act.notes.append(fault)
                 continue
-            act.decide(row, Choice(APPROVE, reason=reason))
+            act.decide(row, Choice(APPROVE, reason=reason), channel)
             done.append(row.row)
         return act.finish(done, channel=channel)
 
 
-def edit(ws: Workspace, batch: str | None, name: str, change: Choice, channel: str) -> Done:
+def edit(
+    ws: Workspace, batch: str | None, name: str, change: Choice, channel: str, *, replacing: bool = False
+) -> Done:
     """Change the target, text or layer of a row's decision, approving it if it had none."""
     if not (change.target or change.text or change.layer):
         raise UsageProblem("Nothing to edit.", "Give --target, --text or --layer.")
     with _opened(ws, batch) as act:
         row = act.row(name)
-        _require_layer(ws, change.layer)
+        choices.require_layer(ws, change.layer)
         words = act.words(row)
         before = Choice(words.word, words.target, words.reason, words.layer, words.text) if words else None
         base = before if before and before.word != DISMISS else Choice(APPROVE)
@@ -146,7 +164,12 @@ def edit(ws: Workspace, batch: str | None, name: str, change: Choice, channel: s
             change.layer or base.layer,
             change.text or base.text,
         )
-        act.decide(row, _resolved(act, row, merged))
+        act.decide(
+            row,
+            choices.resolved(ws, act.loaded, act.ledger, row, merged),
+            channel,
+            replacing=replacing,
+        )
         return act.finish([row.row], channel=channel)
 
 
@@ -156,11 +179,23 @@ def confirm(ws: Workspace, batch: str | None, name: str, channel: str) -> Done:
         row = act.row(name)
         if row.decision is None:
             raise UsageProblem(f"Row {row.row} has no decision to confirm.")
+        if channel != authority.TERMINAL and act.holders.said(row):
+            return act.finish([row.row], channel=None)  # what a person decided stays theirs
         return act.finish([row.row], channel=channel)
 
 
-def refresh(ws: Workspace, batch: str | None, names: Sequence[str]) -> Done:
-    """Relate and propose anew, and put back rows that are gone; decisions about changed rows lapse."""
+def refresh(
+    ws: Workspace,
+    batch: str | None,
+    names: Sequence[str],
+    channel: str = authority.TERMINAL,
+    *,
+    replacing: bool = False,
+) -> Done:
+    """Relate and propose anew, and put back rows that are gone; decisions about changed rows lapse.
+
+    By a flag, a row that a person decided is left as it is, and said, unless `replacing`.
+    """
     with _opened(ws, batch) as act:
         done: list[str] = []
         for row in act.loaded.batch.rows:
@@ -168,6 +203,8 @@ def refresh(ws: Workspace, batch: str | None, names: Sequence[str]) -> Done:
                 continue
             fresh = act.fill(row)
             if _matters(fresh) != _matters(row) or act.fault(row):
+                if channel != authority.TERMINAL and not replacing and act.is_held(row):
+                    continue
                 act.note_hand_edit(row)
                 act.set_row(fresh)
                 done.append(row.row)
@@ -191,6 +228,8 @@ class _Act:
         self._facts: list[Row] = []
         self._added: list[Row] = []
         self._decided: dict[str, triage_edit.Pairs] = {}
+        self._left: set[str] = set()
+        self.holders = Holders(ws, self.loaded)
 
     @property
     def survey(self) -> Survey:
@@ -251,15 +290,38 @@ class _Act:
             )
         self._facts.append(row)
 
-    def decide(self, row: Row, choice: Choice) -> None:
-        """Write a row's decision lines, after checking that they decide it."""
+    def may_replace(self, row: Row, channel: str, *, replacing: bool) -> None:
+        """Refuse what would take a person's decision away unasked; note what it takes away."""
+        note = self.holders.require_replaceable(row, channel, replacing=replacing)
+        self.notes += [note] if note else []
+
+    def is_held(self, row: Row) -> bool:
+        """Whether a changed row stays as it is because a person decided it; then that is noted."""
+        said = self.holders.said(row)
+        if said:
+            self.notes.append(
+                f"Row {row.row} would change, but was left: it is {said}. To refresh it: {REPLACE}."
+            )
+        return bool(said)
+
+    def decide(self, row: Row, choice: Choice, channel: str, *, replacing: bool = False) -> None:
+        """Write a row's decision lines, after checking that they decide it.
+
+        The same said by a flag leaves the words as they are; what a person decided stays theirs.
+        """
         by = normal(self.ws.actor)
         words = Said(
             choice.word, choice.target, normal(choice.reason), choice.layer, normal(choice.text), by, 0
         )
-        result = decide(row, words)
+        result = decide(replace(row, decision=None, edits=None, dismissed=False), words)
         if isinstance(result, str):
             raise UsageProblem(f"Row {row.row}: {result}", "See `muniment triage show`. Nothing was written.")
+        decided_targets.require(self.ws, result.decision)
+        if channel != authority.TERMINAL and is_same(row, result, any_reason=not choice.reason):
+            if self.holders.stands(row):
+                self._left.add(row.row)
+            return
+        self.may_replace(row, channel, replacing=replacing)
         self._decided[row.row] = decision_lines(words, row.digest)
 
     def restore(self) -> Iterator[str]:
@@ -314,9 +376,9 @@ class _Act:
                 seen={self.loaded.path: self.loaded.data},
             )
         if channel is not None:
-            decided = [row for row in loaded.batch.rows if row.row in names]
+            decided = [row for row in loaded.batch.rows if row.row in names and row.row not in self._left]
             if authority.under_ci(self.ws):  # what counts for nothing now must not count later (C9)
-                decided = [replace(row, decision=None) for row in decided]
+                decided = [replace(row, decision=None, dismissed=False) for row in decided]
             records.keep(self.ws, loaded.batch.batch, decided, channel)
             loaded = batches.read(self.ws, self.loaded.path, data)
         return Done(loaded, names, tuple(self.notes))
@@ -328,38 +390,7 @@ def _opened(ws: Workspace, batch: str | None) -> Iterator[_Act]:
         yield _Act(ws, door, batch)
 
 
-def _resolved(act: _Act, row: Row, choice: Choice) -> Choice:
-    """The choice with its target checked: a row's id or a fingerprint for a duplicate, else a file here."""
-    target = choice.target.strip()
-    if not target:
-        return choice
-    proposal = approved(row)
-    word = proposal.action.value if choice.word == APPROVE and proposal else choice.word
-    if word == Action.DUPLICATE.value:
-        named = act.loaded.batch.row(target)
-        if named is not None:
-            if named.row == row.row:
-                raise UsageProblem(f"Row {row.row} can't be a duplicate of itself.")
-            return replace(choice, target=named.fingerprint)
-        if act.ledger.view.subject(target).status != "unseen":
-            return replace(choice, target=target)
-    path, _, line = target.rpartition(":")
-    if not path or not line.isdigit():
-        path, line = target, ""
-    if act.ws.repo.resolve(target) is not None and not act.ws.path(path).exists():
-        return choice  # landed work that has no document: a commit
-    if not act.ws.path(path).is_file():
-        raise UsageProblem(f"There is no file {path[:200]!r} here.", "Give PATH or PATH:LINE of a document.")
-    return choice
-
-
 def _matters(row: Row) -> tuple[object, ...]:
     """What makes a refreshed row another one; hardly related places come and go with every document."""
     related = tuple((line.path, line.line) for line in row.related if line.verdict != "weak")
     return row.proposed, row.if_real, row.alias, row.basis, row.value, related
-
-
-def _require_layer(ws: Workspace, layer: str) -> None:
-    if layer and layer not in ws.config.target_layers:
-        known = ", ".join(ws.config.target_layers)
-        raise UsageProblem(f"{layer[:60]!r} is no target layer.", f"Known: {known}.")

@@ -33,6 +33,7 @@ from muniment.quoting import code_text, inline_text, phrase, read_code, untruste
 BATCH_KEYS = ("batch", "created", "report")
 APPROVE, DISMISS = "approve", "dismiss"
 _ITEM = ("ul", "li*")
+_SPAN = re.compile(r"`([^`]+)`")
 _PLACE = re.compile(r"@([A-Z]+)@")
 """A place in the template; filled in one pass, so that a report's own text is never filled again."""
 
@@ -289,7 +290,9 @@ def said(block: Block, path: str) -> tuple[Said | None, tuple[Problem, ...]]:
         said = f"Row {block.row}: {fault} It counts as no decision."
         return None, (Problem(path, decision.line, "triage-action", said),)
     texts = {key: one[key].text if key in one else "" for key in DECISION_KEYS[1:]}
-    texts["target"] = texts["target"].strip("`")
+    if "target" in one:
+        span = _SPAN.fullmatch(one["target"].raw)
+        texts["target"] = read_code(span[1]) if span else texts["target"].strip("`")
     return Said(word, line=decision.line, **texts), ()
 
 

@@ -53,6 +53,7 @@ batch_option = click.option(
 )
 reason_option = click.option("--reason", default="", metavar="R", help="Why, in a sentence.")
 target_option = click.option("--target", default="", metavar="PATH[:LINE]", help="A document, or its line.")
+replace_option = click.option("--replace", is_flag=True, help="Replace a decision that a person made, too.")
 row_argument = click.argument("row", metavar="ROW")
 
 
@@ -105,6 +106,7 @@ def show(chosen: Chosen, rev: str | None, as_json: bool) -> None:
 @click.option("--kind", type=click.Choice(["bug", "feature", "profile", "config"]), help="As re-derived.")
 @click.option("--scope", type=click.Choice(["global", "space"]), help="As re-derived.")
 @click.option("--layer", metavar="L", help="The target layer as re-derived.")
+@replace_option
 @batch_option
 @json_option
 @pass_chosen
@@ -117,6 +119,7 @@ def verify(
     kind: str | None,
     scope: str | None,
     layer: str | None,
+    replace: bool,
     as_json: bool,
 ) -> None:
     """Say whether a finding is real; its proposal is worked out anew."""
@@ -124,17 +127,21 @@ def verify(
     from muniment.intake.rows import Verdict  # noqa: PLC0415 - same
 
     found = acts.Verified(Verdict(verdict), reason, kind or "", scope or "", layer or "")
-    _done(acts.verify(chosen.invocation.writable, chosen.name, row, found), as_json=as_json)
+    ws, channel = chosen.invocation.writable, chosen.channel()
+    _done(acts.verify(ws, chosen.name, row, found, channel, replacing=replace), as_json=as_json)
 
 
 @triage.command()
 @click.argument("rows", nargs=-1, metavar="[ROW]…")
 @click.option("--all", "every", is_flag=True, help="Every row that is undecided.")
 @reason_option
+@replace_option
 @batch_option
 @json_option
 @pass_chosen
-def approve(chosen: Chosen, rows: tuple[str, ...], every: bool, reason: str, as_json: bool) -> None:
+def approve(
+    chosen: Chosen, rows: tuple[str, ...], *, every: bool, reason: str, replace: bool, as_json: bool
+) -> None:
     """Approve what is proposed; for an unverified row that is also its verification."""
     from muniment.intake import triage as acts  # noqa: PLC0415 - help needs none of it
 
@@ -144,7 +151,8 @@ def approve(chosen: Chosen, rows: tuple[str, ...], every: bool, reason: str, as_
     if every:
         done = acts.approve_all(ws, chosen.name, chosen.channel(), reason)
     else:
-        done = acts.choose(ws, chosen.name, rows, acts.Choice("approve", reason=reason), chosen.channel())
+        choice = acts.Choice("approve", reason=reason)
+        done = acts.choose(ws, chosen.name, rows, choice, chosen.channel(), replacing=replace)
     _done(done, as_json=as_json)
 
 
@@ -153,15 +161,19 @@ def approve(chosen: Chosen, rows: tuple[str, ...], every: bool, reason: str, as_
 @click.option("--action", required=True, type=click.Choice(ACTIONS), help="What to do instead.")
 @target_option
 @reason_option
+@replace_option
 @batch_option
 @json_option
 @pass_chosen
-def override(chosen: Chosen, *, row: str, action: str, target: str, reason: str, as_json: bool) -> None:
+def override(
+    chosen: Chosen, *, row: str, action: str, target: str, reason: str, replace: bool, as_json: bool
+) -> None:
     """Decide for another action than the proposed one; the target is by default the first related."""
     from muniment.intake import triage as acts  # noqa: PLC0415 - help needs none of it
 
     choice = acts.Choice(action, target, reason)
-    done = acts.choose(chosen.invocation.writable, chosen.name, [row], choice, chosen.channel())
+    ws = chosen.invocation.writable
+    done = acts.choose(ws, chosen.name, [row], choice, chosen.channel(), replacing=replace)
     _done(done, as_json=as_json)
 
 
@@ -171,43 +183,59 @@ def override(chosen: Chosen, *, row: str, action: str, target: str, reason: str,
 @click.option("--text", default="", metavar="T", help="The problem in other words, for a new document.")
 @click.option("--layer", default="", metavar="L", help="Another target layer.")
 @reason_option
+@replace_option
 @batch_option
 @json_option
 @pass_chosen
-def edit(chosen: Chosen, *, row: str, target: str, text: str, layer: str, reason: str, as_json: bool) -> None:
+def edit(
+    chosen: Chosen,
+    *,
+    row: str,
+    target: str,
+    text: str,
+    layer: str,
+    reason: str,
+    replace: bool,
+    as_json: bool,
+) -> None:
     """Change target, text or layer of a row's decision, approving it if it had none."""
     from muniment.intake import triage as acts  # noqa: PLC0415 - help needs none of it
 
     change = acts.Choice("approve", target, reason, layer, text)
-    done = acts.edit(chosen.invocation.writable, chosen.name, row, change, chosen.channel())
+    ws = chosen.invocation.writable
+    done = acts.edit(ws, chosen.name, row, change, chosen.channel(), replacing=replace)
     _done(done, as_json=as_json)
 
 
 @triage.command()
 @click.argument("rows", nargs=-1, required=True, metavar="ROW…")
 @reason_option
+@replace_option
 @batch_option
 @json_option
 @pass_chosen
-def dismiss(chosen: Chosen, rows: tuple[str, ...], reason: str, as_json: bool) -> None:
+def dismiss(chosen: Chosen, rows: tuple[str, ...], *, reason: str, replace: bool, as_json: bool) -> None:
     """Leave rows undecided on purpose: nothing is applied, and nothing suppressed."""
     from muniment.intake import triage as acts  # noqa: PLC0415 - help needs none of it
 
     choice = acts.Choice("dismiss", reason=reason)
-    done = acts.choose(chosen.invocation.writable, chosen.name, rows, choice, chosen.channel())
+    ws = chosen.invocation.writable
+    done = acts.choose(ws, chosen.name, rows, choice, chosen.channel(), replacing=replace)
     _done(done, as_json=as_json)
 
 
 @triage.command()
 @click.argument("rows", nargs=-1, metavar="[ROW]…")
+@replace_option
 @batch_option
 @json_option
 @pass_chosen
-def refresh(chosen: Chosen, rows: tuple[str, ...], as_json: bool) -> None:
+def refresh(chosen: Chosen, rows: tuple[str, ...], *, replace: bool, as_json: bool) -> None:
     """Relate and propose anew, as documents and ledger are now; puts rows back that are gone."""
     from muniment.intake import triage as acts  # noqa: PLC0415 - help needs none of it
 
-    _done(acts.refresh(chosen.invocation.writable, chosen.name, rows), as_json=as_json)
+    ws, channel = chosen.invocation.writable, chosen.channel()
+    _done(acts.refresh(ws, chosen.name, rows, channel, replacing=replace), as_json=as_json)
 
 
 def _done(done: Done, *, as_json: bool) -> None:
