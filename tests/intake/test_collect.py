@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -291,9 +292,12 @@ def test_intake__all_bots_without_a_path(team: Repo, tmp_path: Path) -> None:
     )
     result = intake(team)
     assert len(result.ok().json["reports"]) == 2
-    assert result.json["notes"] == [
+    (note,) = result.json["notes"]
+    assert note.startswith(
         "Names were not re-checked in the reports of app: no known_names file is set for it."
-    ]
+    )
+    (command,) = re.findall(r"muniment (gate \S+ --known) FILE", note)
+    assert muniment(*command.split(), str(names), cwd=team.path).code in {0, 1}
     assert "not re-checked in the reports of app" in result.err
 
 
@@ -305,6 +309,8 @@ def test_intake__a_known_name_refuses_the_report(team: Repo, tmp_path: Path) -> 
     result = intake(team)
     assert result.code == 1
     assert "Kim" not in result.out + result.err
+    assert "muniment redact" in result.json["refused"][0]["hint"]
+    assert ".muniment/allow.txt" in result.json["refused"][0]["hint"]
     names.unlink()
     assert intake(team).code == 4
 

@@ -15,6 +15,7 @@ import mdformat
 import pytest
 
 from muniment.intake import records
+from muniment.intake.rows import trust
 from muniment.workspace import open_workspace
 from tests.support.cli import Result, muniment
 from tests.support.repo import Repo
@@ -542,7 +543,7 @@ def test_show__for_people(team: Repo) -> None:
     for part in (
         "Row 1",
         "real by Robin Owner: Seen.",
-        "decision: reject (flag, verified: none)",
+        "decision: reject (approval: flag (unsigned))",
         "dismissed",
     ):
         assert part in result.out, part
@@ -553,3 +554,19 @@ def test_terminal__none_is_there(team: Repo) -> None:
     result = triage(team)
     assert result.code == 2
     assert "terminal" in result.err
+
+
+@pytest.mark.parametrize("verified", ["terminal", "branch", "signature", "none", "claimed"])
+def test_trust__reads_like_no_verdict_about_a_finding(verified: str) -> None:
+    said = trust(verified)
+    assert said.startswith("approval: ")
+    assert "none" not in said
+    assert "real" not in said
+
+
+def test_file__says_what_approve_does(team: Repo) -> None:
+    text = file(team).read_text()
+    assert "records the finding as\n  real" in text
+    assert "Approving it calls it real and decides: attach." in row(team)["proposed"]["reason"]
+    triage(team, "verify", "1", "real", "--reason", "seen").ok()
+    assert "calls it real" not in row(team)["proposed"]["reason"]

@@ -53,7 +53,11 @@ def row(number: int = 1, **fields: Any) -> Row:
             "roadmap": [],
             "running": "1.0",
         },
-        proposed=Proposal(Action.NEEDS_OWNER, "", "Not verified yet. If it is real: attach."),
+        proposed=Proposal(
+            Action.NEEDS_OWNER,
+            "",
+            "Not verified yet. Approving it calls it real and decides: attach.",
+        ),
         if_real=Proposal(Action.ATTACH, "docs/bugs/a.md:3", "An open document covers it."),
         **fields,
     )
@@ -222,7 +226,7 @@ def test_read__what_is_unclear_counts_as_none_and_is_said(old: str, new: str, ru
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("If it is real: attach.", "If it is real: new."),
+        ("and decides: attach.", "and decides: new."),
         ("docs/bugs/a.md:3` ·", "docs/bugs/b.md:3` ·"),
         ("severity high", "severity minor"),
         ("- verified: not yet", "- verified: real · bug · global · code · y\n- by: x"),

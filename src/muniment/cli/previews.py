@@ -10,6 +10,7 @@ import click
 
 from muniment.cli import output
 from muniment.errors import UsageProblem
+from muniment.intake.rows import trust
 
 if TYPE_CHECKING:
     from muniment.approval import Token
@@ -87,7 +88,7 @@ def row_line(row: AppliedRow) -> str:
     """A row that is applied, as people read it."""
     where = ", ".join(row.paths) or row.target
     arrow = f" → {output.style(output.safe(where), 'path')}" if where else ""
-    checked = output.style(f"[{row.verified}]", "dim")
+    checked = output.style(f"[{trust(row.verified)}]", "dim")
     return f"  row {output.safe(row.row)}: {row.action} {row.fingerprint}{arrow} {checked}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from muniment.cli.output import emit, emit_json, problem_lines, safe, say, style
-from muniment.intake.rows import Proposal, Row, Verdict
+from muniment.intake.rows import Proposal, Row, Verdict, trust
 from muniment.intake.shown import batch_json, row_json
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ def _state(row: Row) -> str:
         return "dismissed"
     if row.decision:
         target = f" → {safe(row.decision.target)}" if row.decision.target else ""
-        channel = f"{row.decision.channel}, verified: {row.decision.verified}"
-        return f"{style(row.decision.action.value, 'strong')}{target} ({channel})"
+        return f"{style(row.decision.action.value, 'strong')}{target} ({trust(row.decision.verified)})"
     return f"proposed {_proposal(row.proposed)}" if row.proposed else "undecided"
 
 

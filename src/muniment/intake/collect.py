@@ -7,12 +7,14 @@ triage file are written together, through the one door, or not at all.
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muniment import reports, reports_find
+from muniment.config import ALLOW_LIST, COMMITTED
 from muniment.errors import Problem, Refused, UsageProblem
 from muniment.files import FileChange, template_text
 from muniment.findings import Finding, Report
@@ -34,11 +36,12 @@ MAX_BATCHES = 1000
 
 @dataclass(frozen=True, slots=True)
 class RefusedReport:
-    """A report that was not taken in, and why; `unavailable` when something outside is at fault."""
+    """A report that was not taken in, why, and what to do; `unavailable`: something outside is at fault."""
 
     path: str
     reason: str
     unavailable: bool = False
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +133,24 @@ def _judge(ws: Workspace, sources: Iterable[tuple[str, Found]], gate: Gate) -> _
             reason = f"It says that it is about the bot {report.bot}, but {bot}'s reports lie there."
         if report is None or reason:
             where = f"{reason} (line {result.line})" if result.line and "line" not in reason else reason
-            judged.refused.append(RefusedReport(found.origin, where))
+            hint = _hint(found.origin, result.problems[0].rule) if result.report is None else ""
+            judged.refused.append(RefusedReport(found.origin, where, hint=hint))
             continue
         judged.problems += result.problems
         judged.taken.append(_Taken(found.origin, report, found.data))
     judged.taken.sort(key=lambda one: (one.report.date, one.report.bot, one.report.kind, one.origin))
     return judged
+
+
+def _hint(origin: str, rule: str) -> str:
+    """What to do about a report that was refused, by the rule that it broke."""
+    file = shlex.quote(origin) if Path(origin).is_file() else "FILE"
+    if rule == "gate":
+        return (
+            f"Redact it where it comes from, or here: muniment redact {file} > redacted.json; take that in. "
+            f"If the value may be public, have it reviewed into {ALLOW_LIST} (see docs/redaction.md)."
+        )
+    return f"Every problem of it: muniment report validate {file}"
 
 
 def _sources(ws: Workspace, places: Sequence[str], base: Path) -> Iterable[tuple[str, Found]]:
@@ -155,7 +170,10 @@ def _name_notes(ws: Workspace, taken: Iterable[_Taken], *, given: bool) -> list[
     checked = {bot.name for bot in ws.config.bots if bot.known_names}
     unknown = sorted({one.report.bot for one in taken} - checked)
     return [
-        f"Names were not re-checked in the reports of {bot}: no known_names file is set for it."
+        f"Names were not re-checked in the reports of {bot}: no known_names file is set for it. "
+        "To check them, write the names into a file, one a line: "
+        f"muniment gate {ws.config.reviews_path} --known FILE; "
+        f"for every intake, set known_names of the bot in {COMMITTED}."
         for bot in unknown
     ]
 
@@ -205,7 +223,7 @@ def _place(
         found = gate.inspect(copy.page, reports.page(one.report).encode("utf-8"), None)
         if found:
             said = f"The gate found {reports.what(found[0])} in its page (line {found[0].line})."
-            refused.append(RefusedReport(one.origin, said))
+            refused.append(RefusedReport(one.origin, said, hint=_hint(one.origin, "gate")))
             continue
         if copy.known:
             known.append(copy.path)

@@ -116,7 +116,7 @@ def propose(case: Case) -> tuple[Proposal, Proposal | None]:
     """The proposal for a row, and for an unverified one what is proposed if it is real."""
     if case.verify is None:
         work = _clean(decide(case))
-        said = f"Not verified yet. If it is real: {work.action.value}."
+        said = f"Not verified yet. Approving it calls it real and decides: {work.action.value}."
         return Proposal(Action.NEEDS_OWNER, "", said), work
     if case.verify.verdict is Verdict.NOT_REAL:
         return _clean(Proposal(Action.REJECT, "", f"Not real: {case.verify.reason}")), None

@@ -182,6 +182,21 @@ class Batch:
         return next((row for row in self.rows if row.row == name), None)
 
 
+TRUST: Mapping[str, str] = {
+    "terminal": "terminal",
+    "branch": "file, committed upstream by an owner",
+    "signature": "file, signed by an owner",
+    "none": "flag (unsigned)",
+    "claimed": "claimed (does not count)",
+}
+"""What a decision's `verified` says, for people: not to be mixed up with a finding's `verified: real`."""
+
+
+def trust(verified: str) -> str:
+    """What an approval rests on, in words (C9); the JSON keeps the word of `verified`."""
+    return f"approval: {TRUST.get(verified, verified)}"
+
+
 def approved(row: Row) -> Proposal | None:
     """What approving a row decides: its proposal, or `if_real` while nobody verified it."""
     return row.if_real if row.verify is None and row.if_real else row.proposed

@@ -58,6 +58,8 @@ def _render(outcome: Outcome, *, as_json: bool) -> None:
         say(line)
     for one in outcome.refused:
         say(f"{style('refused:', 'bad')} {safe(one.path)}: {safe(one.reason)}")
+        if one.hint:
+            say(f"  {style('fix:', 'dim')} {safe(one.hint)}")
     emit(_lines(outcome))
 
 
@@ -72,7 +74,8 @@ def _lines(outcome: Outcome) -> Iterator[str]:
         yield f"  row {row.row}: {row.fingerprint} ({row.finding['severity']}){hint}"
     if batch.suppressed:
         yield f"  suppressed, rejected before: {len(batch.suppressed)}"
-    yield f"Batch {batch.batch}: {len(batch.rows)} rows in {style(safe(outcome.triage or ''), 'path')}"
+    rows = "1 row" if len(batch.rows) == 1 else f"{len(batch.rows)} rows"
+    yield f"Batch {batch.batch}: {rows} in {style(safe(outcome.triage or ''), 'path')}"
     yield f"Next: {style('muniment triage', 'strong')}, or edit that file."
 
 
@@ -85,7 +88,7 @@ def _json(outcome: Outcome) -> dict[str, Any]:
         "triage": outcome.triage,
         "reports": list(outcome.reports),
         "rows": [row_json(row) for row in batch.rows] if batch else [],
-        "refused": [{"path": one.path, "reason": one.reason} for one in outcome.refused],
+        "refused": [{"path": one.path, "reason": one.reason, "hint": one.hint} for one in outcome.refused],
         "known": list(outcome.known),
         "suppressed": [
             {

@@ -82,7 +82,11 @@ def list_batches(chosen: Chosen, rev: str | None, as_json: bool) -> None:
     if as_json:
         emit_json([{"batch": one.batch, "rows": one.rows, "waiting": one.waiting} for one in found])
     else:
-        emit(f"{one.batch}: {one.rows} rows, {one.waiting} waiting{one.fault}" for one in found)
+        rows = ("1 row" if one.rows == 1 else f"{one.rows} rows" for one in found)
+        emit(
+            f"{one.batch}: {said}, {one.waiting} waiting{one.fault}"
+            for one, said in zip(found, rows, strict=True)
+        )
 
 
 @triage.command()
