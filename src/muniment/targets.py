@@ -172,9 +172,11 @@ class Written:
         staged = self._repo.index_entries((path,)).get(path)
         head = self._repo.head().commit
         committed = self._repo.entry(head, path) if head else None
-        return (
-            staged is None or staged.oid in known or (committed is not None and staged.oid == committed.oid)
-        )
+        if staged is None or staged.oid in known:
+            return True
+        if committed is None:  # `git add -N` stages the name alone, as an empty file
+            return staged.oid == blob_oid(b"", self._repo.object_format)
+        return staged.oid == committed.oid
 
     def holds(self, path: str, data: bytes) -> bool:
         """Whether exactly these bytes were written at `path` by Muniment."""
