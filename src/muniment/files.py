@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import stat
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -116,7 +118,30 @@ def file_lock(path: Path, *, wait_seconds: float = 10.0) -> Iterator[int]:
         Refused: Another process held it for `wait_seconds` seconds.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    with _held(path, os.O_RDWR | os.O_CREAT, wait_seconds) as descriptor:
+        yield descriptor
+
+
+@contextmanager
+def folder_lock(folder: Path, *, wait_seconds: float = 10.0) -> Iterator[int]:
+    """Hold an exclusive OS lock on a folder itself, which leaves nothing behind in it; else as `file_lock`.
+
+    Windows has no such lock; a file in the folder for temporary ones, named by the folder, stands for it.
+    """
+    if os.name == "nt":  # pragma: no cover - exercised on Windows only
+        name = hashlib.sha256(str(folder).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        path = Path(tempfile.gettempdir()) / f"muniment-{name}.lock"
+        with file_lock(path, wait_seconds=wait_seconds) as held:
+            yield held
+        return
+    with _held(folder, os.O_RDONLY, wait_seconds) as descriptor:
+        yield descriptor
+
+
+@contextmanager
+def _held(path: Path, flags: int, wait_seconds: float) -> Iterator[int]:
+    """Open what is to be locked, and hold its lock for the block."""
+    descriptor = os.open(path, flags, 0o600)
     try:
         deadline = time.monotonic() + wait_seconds
         while not _try_lock(descriptor):

@@ -9,7 +9,7 @@ lines concerned and leaves every other byte (G2).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from muniment import yaml_lines
 from muniment.yaml_events import YamlError, events
 from muniment.yaml_lines import dump, plain_value
 
-__all__ = ["Yaml", "YamlError", "dump", "parse", "set_fields", "set_item_fields"]
+__all__ = ["Yaml", "YamlError", "dump", "parse", "round_trip", "set_fields", "set_item_fields"]
 
 MAX_CHARS = 64 * 1024 * 1024
 """Longest text read at all, in characters."""
@@ -314,6 +314,18 @@ def _edit_lines(
 
 def _round_trip(text: str, section: str, changes: Mapping[str, Mapping[str, Any]]) -> str | None:
     """`set_fields` by a round trip that keeps comments, or None where even that fails."""
+    pairs = ((key, name, value) for key, fields in changes.items() for name, value in fields.items())
+    return round_trip(text, (((section, key, name), value) for key, name, value in pairs))
+
+
+def round_trip(
+    text: str, changes: Iterable[tuple[Sequence[str], Any]], *, remove: object = ...
+) -> str | None:
+    """The text with values set at paths of mapping keys, by a parser that keeps comments; None if it can't.
+
+    Slow, and not exact about spelling: read the result back before it is used. Missing mappings are made;
+    a value that is `remove` itself takes the key away.
+    """
     import io  # noqa: PLC0415 - rarely needed
 
     from ruamel.yaml import YAML  # noqa: PLC0415 - slow to import
@@ -328,9 +340,16 @@ def _round_trip(text: str, section: str, changes: Mapping[str, Mapping[str, Any]
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     try:
         document = editor.load(text[len(mark) :].replace("\r\n", "\n"))
-        for key, fields in changes.items():
-            for name, value in fields.items():
-                document[section][key][name] = value
+        for path, value in changes:
+            place = document
+            for key in path[:-1]:
+                if place.get(key) is None:
+                    place[key] = {}
+                place = place[key]
+            if value is remove:
+                place.pop(path[-1], None)
+            else:
+                place[path[-1]] = value
         out = io.StringIO()
         editor.dump(document, out)
     except (YAMLError, LookupError, TypeError, ValueError, AttributeError, RecursionError):

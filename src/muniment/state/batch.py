@@ -106,7 +106,7 @@ def _nothing_else(options: dict[str, Any], *allowed: str) -> None:
 def json_object(text: str) -> dict[str, Any]:
     """A JSON object that has a YAML form; raises `UsageProblem` for anything else.
 
-    Refused besides bad syntax: repeated keys, NaN and infinities, half surrogate pairs, nesting deeper than 32.
+    Refused besides bad syntax: repeated keys, NaN and infinities, half surrogate pairs, nesting beyond 32.
     """
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
