@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 Path = tuple[str | int, ...]
 
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-_BOOLS: Mapping[str, bool] = dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(
-    ("false", "False", "FALSE"), False
-)
+_CONSTANTS: Mapping[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
 _INT = re.compile(r"[-+]?[0-9]{1,4000}\Z")
 _BASED = re.compile(r"0(?:o[0-7]{1,4000}|x[0-9a-fA-F]{1,3000})\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
@@ -26,21 +27,28 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\
 _UNSURE = re.compile(
     "[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]|\r(?!\n)"
 )
-_WORD = r"[A-Za-z0-9_][A-Za-z0-9_./@+~-]*(?::[A-Za-z0-9_./@+~-]+)*"
-_DOUBLE = r'"(?:[^"\\\t]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*"'
-_SINGLE = r"'(?:[^'\t]|'')*'"
+_ORDINARY = bytes(range(0x20, 0x7F)) + b"\t\n\r"
+_WORD = r"[A-Za-z0-9_][A-Za-z0-9_./@+~-]*+(?::[A-Za-z0-9_./@+~-]++)*+"
+_DOUBLE = r'"[^"\\\t\r\n]*+(?:\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})[^"\\\t\r\n]*+)*+"'
+_SINGLE = r"'[^'\t\r\n]*+(?:''[^'\t\r\n]*+)*+'"
 _KEY_START = re.compile(rf"(?P<indent>[ ]*)(?P<key>{_WORD}|{_DOUBLE}|{_SINGLE}):(?:[ ]|\Z)")
 _QUOTED = re.compile(rf"(?:{_DOUBLE}|{_SINGLE})")
-_PLAIN = re.compile(r"(?:[A-Za-z0-9_(./$+^;=<\u00a1-\ud7ff\ue000-\ufdff]|-[A-Za-z0-9.])[^\t]*\Z")
+_FIRST = r"(?:[A-Za-z0-9_(./$+^;=<\u00a1-\ud7ff\ue000-\ufdff]|-[A-Za-z0-9.])"
+_PLAIN = re.compile(rf"{_FIRST}[^\t]*\Z")
+_ROWS = re.compile(
+    rf"([ ]*+)({_WORD}|{_DOUBLE}|{_SINGLE}):"
+    rf"(?:[ ]++(?:({_FIRST}(?:[^\t\r\n:#]++|:(?=[^ \r\n])|(?<! )#)*+)|({_DOUBLE}|{_SINGLE})[ ]*+))?+"
+    r"[ ]*+\r?(?:\n|\Z)"
+    r"|[^\n]*+(?:\n|\Z)"
+)
+"""Cuts each line into indentation, key, and plain or quoted value; all four empty for any other line."""
 _MAX_KEY = 200
 
 
 def plain_value(text: str) -> Any:
     """What an unquoted scalar means in the YAML 1.2 core schema."""
-    if text in _NULLS:
-        return None
-    if text in _BOOLS:
-        return _BOOLS[text]
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
     return _number(text) if text[0] in "0123456789+-." else text
 
 
@@ -67,10 +75,18 @@ class _Unsure(Exception):
     """The text is not in the plain part."""
 
 
-@dataclass(slots=True)
 class _Reader:
-    lines: Sequence[str]
-    found: dict[Path, int] = field(default_factory=dict)
+    """One pass over the lines of a text, each cut into its parts by one expression beforehand.
+
+    A line of the common form, `key: value` with a plain or quoted value, costs one step of the loop in
+    `read`; any other goes through `_entry`.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.rows: Sequence[tuple[str, str, str, str]] = _ROWS.findall(text)
+        lines = text.split("\n")
+        self.lines = [line.removesuffix("\r") for line in lines] if "\r" in text else lines
+        self.found: dict[Path, int] = {}
 
     def read(self) -> Any:
         """The document's value; raises `_Unsure`."""
@@ -83,8 +99,27 @@ class _Reader:
         self.found[()] = number + 1
         levels = [_Level(0, root, ())]
         while number < len(self.lines):
-            number = self._skip(self._entry(number, levels))
+            number = self._skip(self._fields(number, levels))
+            if number < len(self.lines):
+                number = self._skip(self._entry(number, levels))
         return root
+
+    def _fields(self, number: int, levels: list[_Level]) -> int:
+        """Read lines of the common form into the innermost mapping; returns the first line that is none."""
+        level = levels[-1]
+        indent, value, path = level.indent, level.value, level.path
+        rows, found, last = self.rows, self.found, len(self.lines)
+        while number < last:
+            pad, token, plain, quoted = rows[number]
+            if len(pad) != indent or not (plain or quoted) or len(token) > _MAX_KEY:
+                break
+            key = token if token[0] not in "\"'" else _key(token)
+            if key in value:
+                raise _Unsure
+            number += 1
+            found[*path, key] = number
+            value[key] = plain_value(plain.rstrip(" ")) if plain else _key(quoted)
+        return number
 
     def _skip(self, number: int) -> int:
         """The next line that isn't blank or a comment."""
@@ -173,13 +208,22 @@ class _Reader:
 
 def read(text: str) -> tuple[Any, dict[Path, int]] | None:
     """The value and the line of each key, or None when the text is not certainly in the plain part."""
-    if _UNSURE.search(text):
+    if _holds_unsure(text):
         return None
-    reader = _Reader([line.removesuffix("\r") for line in text.split("\n")])
+    reader = _Reader(text)
     try:
         return reader.read(), reader.found
     except _Unsure:
         return None
+
+
+def _holds_unsure(text: str) -> bool:
+    """Whether `_UNSURE` is in a text; the ordinary characters are sorted out first, which is quicker."""
+    try:
+        strange = text.encode().translate(None, _ORDINARY)
+    except UnicodeEncodeError:
+        return True
+    return bool(_UNSURE.search(strange.decode())) or text.count("\r") != text.count("\r\n")
 
 
 def _indent(line: str) -> int:
@@ -204,7 +248,7 @@ def _token(rest: str) -> str:
 def _key(token: str) -> str:
     """A key's text."""
     if token[0] == '"':
-        return str(json.loads(token))
+        return str(json.loads(token)) if "\\" in token else token[1:-1]
     return token[1:-1].replace("''", "'") if token[0] == "'" else token
 
 
