@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "docs": ("docs:docs", "List and search documents by stage."),
     "roadmap": ("roadmap:roadmap", "Check goals, milestones and stories."),
     "ledger": ("ledger:ledger", "Record and read decisions."),
+    "state": ("state:state", "Read and write the sweep's state: a stable protocol for agents."),
     "repair": ("repair:repair", "Mend the ledger after a merge, revert or cherry-pick, losing nothing."),
     "check": ("check:check", "Check everything Muniment owns: for hooks, CI and before a PR."),
     "gate": ("gate:gate", "Refuse text that still holds an identifier or a secret."),

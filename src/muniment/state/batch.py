@@ -8,7 +8,9 @@ from typing import Any
 
 from muniment.errors import UsageProblem
 from muniment.state import operations
-from muniment.state.operations import Answer, Overlay, View, Word
+from muniment.state.operations import Answer, View, Word
+from muniment.state.overlay import Overlay
+from muniment.workspace import parse_instant
 
 Act = Callable[[View], Answer]
 MAX_DEPTH = 32
@@ -31,6 +33,14 @@ def perform(view: View, acts: Iterable[Act]) -> Answer:
             return Answer(answer.word, {"operation": count}, note=f"Operation {count}: {answer.note}")
         overlay.add(answer.edits)
     return Answer(Word.OK, {"operations": count}, overlay.edits)
+
+
+def decode(data: bytes) -> str:
+    """A batch's text; raises `UsageProblem` when it isn't UTF-8."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageProblem("The batch is not UTF-8.") from error
 
 
 def read(text: str, *, writer: str, now: str, hidden: Collection[str] = ()) -> tuple[Act, ...]:
@@ -62,18 +72,23 @@ def _act(given: Mapping[str, Any], writer: str, now: str, hidden: Collection[str
             source, native = _words(options, "source", "id")
             fields = _mapping(options, "json")
             _nothing_else(options, "now")
-            operations.item_key(source, native)
+            operations.require_item(source, native, fields)
             return lambda view: operations.upsert_item(view, source, native, fields, hidden=hidden)
         case "cursor-advance":
             name, to, past = _words(options, "source", "to", "past-item")
             _nothing_else(options, "now")
+            operations.require_cursor(name, past, to)
             return lambda view: operations.cursor_advance(view, name, to, past)
         case "run-record":
             (outcome,) = _words(options, "outcome")
+            operations.require_outcome(outcome)
             counts = _mapping(options, "counts")
             stamp = options.pop("timestamp", now)
             _nothing_else(options)
-            return lambda view: operations.run_record(view, writer, outcome, counts, str(stamp))
+            if not isinstance(stamp, str):
+                raise UsageProblem("Its timestamp is no text.")
+            parse_instant(stamp)
+            return lambda view: operations.run_record(view, writer, outcome, counts, stamp)
         case _:
             raise UsageProblem(
                 f"{kind!r} is no operation of a batch.", "One of: upsert-item, cursor-advance, run-record."

@@ -34,8 +34,7 @@ def acquire(view: View, writer: str, ttl_minutes: float | None, now: str) -> Ans
     """
     if not writer.strip():
         raise UsageProblem("A lease needs a writer.")
-    if ttl_minutes is not None and not (math.isfinite(ttl_minutes) and ttl_minutes > 0):
-        raise UsageProblem("The ttl is a number of minutes above 0.")
+    require_ttl(ttl_minutes)
     held = lease_of(view)
     stale = is_stale(held, now)
     mine = held is not None and _name(held) == writer
@@ -63,6 +62,12 @@ def acquire(view: View, writer: str, ttl_minutes: float | None, now: str) -> Ans
         return Answer(Word.OK, edits=edits)
     previous = {"previous_writer": held.get("writer"), "previous_timestamp": held.get("timestamp")}
     return Answer(Word.STALE_RECLAIMED, previous, edits)
+
+
+def require_ttl(ttl_minutes: float | None) -> None:
+    """Raise `UsageProblem` for a ttl that is no time."""
+    if ttl_minutes is not None and not (math.isfinite(ttl_minutes) and ttl_minutes > 0):
+        raise UsageProblem("The ttl is a number of minutes above 0.")
 
 
 def release(view: View, writer: str) -> Answer:

@@ -7,13 +7,13 @@ matter of its own (`claim.py`, for the one inside the file): nothing here looks 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from muniment.errors import UsageProblem
-from muniment.state import cursor
+from muniment.state import cursor, spelling
 from muniment.state.evidence import missing
 from muniment.state.model import SCHEMA_VERSION, Status, is_sensitive
 
@@ -118,6 +118,22 @@ def item_key(source: str, native: str) -> str:
     return f"{source}:{native}"
 
 
+def require_item(source: str, native: str, fields: Mapping[str, Any]) -> str:
+    """The key of an item that is to be set; raises `UsageProblem` where key and fields don't go together."""
+    key = item_key(source, native)
+    for name, own in (("id", native), ("source", source)):
+        if name in fields and scalar_text(fields[name]) != own:
+            raise UsageProblem(f"The item is {key!r}, but its fields say that its {name} is another.")
+    if "status" in fields and not (isinstance(fields["status"], str) and fields["status"].strip()):
+        raise UsageProblem("An item's status is a word; any word will do, but it must be one.")
+    long = max((len(spelling.key(name)) for name in (key, *fields)), default=0)
+    if long > spelling.MAX_KEY:
+        raise UsageProblem(
+            f"A key of {long} characters is too long: YAML takes {spelling.MAX_KEY} on a line."
+        )
+    return key
+
+
 def upsert_item(
     view: View, source: str, native: str, fields: Mapping[str, Any], *, hidden: Collection[str] = ()
 ) -> Answer:
@@ -137,17 +153,12 @@ def upsert_item(
         UsageProblem: The item can't have that key, or a field contradicts it.
         Unplaceable: The record that stands there is no mapping.
     """
-    key = item_key(source, native)
-    for name, own in (("id", native), ("source", source)):
-        if name in fields and _text(fields[name]) != own:
-            raise UsageProblem(f"The item is {key!r}, but its fields say that its {name} is another.")
-    if "status" in fields and not (isinstance(fields["status"], str) and fields["status"].strip()):
-        raise UsageProblem("An item's status is a word; any word will do, but it must be one.")
+    key = require_item(source, native, fields)
     old = view.item(key)
     given = {name: value for name, value in fields.items() if name not in {"id", "source"}}
     if old is None:
         given = {"id": native, "source": source, "status": str(Status.INGESTED)} | given
-    changes = given | _settled(old or {}, given)
+    changes = given | settled(old or {}, given)
     after = {name: value for name, value in {**(old or {}), **changes}.items() if value is not REMOVE}
     if is_sensitive(after) or source in hidden or is_sensitive(view.source(source)):
         changes = _scrubbed(old or {}, changes)
@@ -179,9 +190,7 @@ def cursor_advance(view: View, source: str, to: str, past_item: str) -> Answer:
         UsageProblem: Source, item or cursor is empty or can't be one.
         Unplaceable: The source's record is no mapping, or its cursor no single value.
     """
-    key = item_key(source, past_item)
-    if not to.strip():
-        raise UsageProblem("A cursor can't be empty.")
+    key = require_cursor(source, past_item, to)
     if not any(_belongs(view, candidate, source) for candidate in (key, past_item)):
         return Answer(
             Word.REFUSED,
@@ -191,12 +200,27 @@ def cursor_advance(view: View, source: str, to: str, past_item: str) -> Answer:
     standing = (record or {}).get("cursor")
     if isinstance(standing, list | dict):
         raise Unplaceable(f"The cursor of {source} is no single value.")
-    if standing is not None and cursor.compare(_text(standing), to) > 0:
-        return Answer(Word.REFUSED, note=f"The cursor of {source} would go back from {_text(standing)!r}.")
+    if standing is not None and cursor.compare(scalar_text(standing), to) > 0:
+        return Answer(
+            Word.REFUSED, note=f"The cursor of {source} would go back from {scalar_text(standing)!r}."
+        )
     if standing == to:
         return Answer(Word.OK)
-    changes = {"cursor": to} | _settled(record or {}, {"cursor": to})
+    changes = {"cursor": to} | settled(record or {}, {"cursor": to})
     return Answer(Word.OK, edits=(Edit("sources", source, changes, new=record is None),))
+
+
+def require_cursor(source: str, past_item: str, to: str) -> str:
+    """The key of the item that a cursor passes; raises `UsageProblem` where one of the words can't be one."""
+    if not to.strip():
+        raise UsageProblem("A cursor can't be empty.")
+    return item_key(source, past_item)
+
+
+def require_outcome(outcome: str) -> None:
+    """Raise `UsageProblem` unless a word is one of `OUTCOMES`."""
+    if outcome not in OUTCOMES:
+        raise UsageProblem(f"{outcome!r} is no outcome of a run.", f"One of: {', '.join(OUTCOMES)}.")
 
 
 def run_record(view: View, writer: str, outcome: str, counts: Mapping[str, Any], timestamp: str) -> Answer:
@@ -205,13 +229,12 @@ def run_record(view: View, writer: str, outcome: str, counts: Mapping[str, Any],
     Raises:
         UsageProblem: The outcome is none of `OUTCOMES`, or there is no writer.
     """
-    if outcome not in OUTCOMES:
-        raise UsageProblem(f"{outcome!r} is no outcome of a run.", f"One of: {', '.join(OUTCOMES)}.")
+    require_outcome(outcome)
     if not writer:
         raise UsageProblem("A run record needs a writer.")
     fields = {"timestamp": timestamp, "outcome": outcome, "writer": writer, "counts": dict(counts)}
     old = view.top("last_run") if view.exists else None
-    top = _settled({"conflicts": view.top("conflicts") if view.exists else None}, {"last_run": fields})
+    top = settled({"conflicts": view.top("conflicts") if view.exists else None}, {"last_run": fields})
     edits = [*ensure_version(view), Edit("", "last_run", fields, new=not old)]
     return Answer(Word.OK, edits=(*edits, *([Edit("", "", top)] if top else [])))
 
@@ -236,7 +259,7 @@ def validate(
         if item.get("status") == Status.CLOSED and missing(item):
             downgraded.append(key)
             changes = {"status": str(Status.FIX_PENDING)}
-            changes |= _settled(item, changes)
+            changes |= settled(item, changes)
         if hides(view, key, item, hidden):
             changes = _scrubbed(item, changes)
         if changes:
@@ -246,7 +269,7 @@ def validate(
 
 def hides(view: View, key: str, item: Mapping[str, Any], hidden: Collection[str] = ()) -> bool:
     """Whether an item's text may be stored nowhere: by its own word, or by the word of its source."""
-    sources = {key.partition(":")[0], _text(item.get("source"))} - {""}
+    sources = {key.partition(":")[0], scalar_text(item.get("source"))} - {""}
     return is_sensitive(item) or any(name in hidden or _source_hides(view, name) for name in sources)
 
 
@@ -267,10 +290,10 @@ def _belongs(view: View, key: str, source: str) -> bool:
     if not key.startswith(f"{source}:"):
         return False
     item = view.item(key)
-    return item is not None and (_text(item.get("source")) or source) == source
+    return item is not None and (scalar_text(item.get("source")) or source) == source
 
 
-def _settled(record: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+def settled(record: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
     """The change to a record's `conflicts` once these fields are written (G8); {} when there is none.
 
     A record `a/b` is about a place inside the field `a` (RFC 6901), which writing `a` settles too.
@@ -305,76 +328,8 @@ def _scrubbed(old: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
     return kept
 
 
-def _text(value: object) -> str:
+def scalar_text(value: object) -> str:
     """A scalar as the text that it stands for; "" for anything else."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, str | int | float) else ""
-
-
-class Overlay:
-    """A view with edits laid over it, so that each operation of a batch sees what those before it did."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-        self._records: dict[tuple[str, str], Mapping[str, Any] | None] = {}
-        self._top: dict[str, Any] = {}
-        self._edited = False
-        self.edits: tuple[Edit, ...] = ()
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is a state, or would be after the edits."""
-        return self._edited or self._view.exists
-
-    def item(self, key: str) -> Mapping[str, Any] | None:
-        """As `View.item`, after the edits."""
-        return self._record("items", key, self._view.item)
-
-    def source(self, source: str) -> Mapping[str, Any] | None:
-        """As `View.source`, after the edits."""
-        return self._record("sources", source, self._view.source)
-
-    def top(self, name: str) -> Any:
-        """As `View.top`, after the edits."""
-        if name in self._top:
-            value = self._top[name]
-            return None if value is REMOVE else value
-        return self._view.top(name) if self._view.exists else None
-
-    def add(self, edits: Iterable[Edit]) -> None:
-        """Lay more edits over the view."""
-        for edit in edits:
-            self._edited = True
-            if edit.section:
-                standing = self.item(edit.key) if edit.section == "items" else self.source(edit.key)
-                self._records[edit.section, edit.key] = _with(standing, edit.fields)
-            elif edit.key:
-                self._top[edit.key] = _with(self.top(edit.key), edit.fields)
-            else:
-                self._top |= edit.fields
-        self.edits = merged((*self.edits, *edits))
-
-    def _record(
-        self, section: str, key: str, below: Callable[[str], Mapping[str, Any] | None]
-    ) -> Mapping[str, Any] | None:
-        if (section, key) in self._records:
-            return self._records[section, key]
-        return below(key) if self._view.exists else None
-
-
-def _with(record: Mapping[str, Any] | None, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    after = {**(record or {}), **fields}
-    return {name: value for name, value in after.items() if value is not REMOVE}
-
-
-def merged(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """The same edits, those of one mapping made one; a mapping stays where it first came."""
-    found: dict[tuple[str, str], Edit] = {}
-    for edit in edits:
-        place = (edit.section, edit.key)
-        before = found.get(place)
-        found[place] = (
-            edit if before is None else Edit(*place, {**before.fields, **edit.fields}, new=before.new)
-        )
-    return tuple(found.values())
