@@ -32,6 +32,7 @@ ITEMS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         "verified_at": st.sampled_from(["2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"]),
         "title": st.sampled_from(["t1", "t2", "t3"]),
         "more": VALUES,
+        "sensitive": st.sampled_from([True, False]),
     },
 )
 STATES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
@@ -226,6 +227,19 @@ def test_merge__an_edit_beats_a_deletion_and_only_an_edit() -> None:
     base = state(items={"s:1": {"status": "a"}, "s:2": {"status": "a"}})
     merged = merge(base, state(items={}), state(items={"s:1": {"status": "b"}, "s:2": {"status": "a"}}))
     assert merged["items"] == {"s:1": {"status": "b"}}
+
+
+@pytest.mark.parametrize("hidden", ["item", "source"])
+def test_merge__hidden_text_does_not_come_back_from_the_other_side(hidden: str) -> None:
+    base = state(sources={"s": {"cursor": "1"}}, items={"s:1": {"status": "a", "body": "text"}})
+    one = copy.deepcopy(base)
+    del one["items"]["s:1"]["body"]
+    (one["items"]["s:1"] if hidden == "item" else one["sources"]["s"])["sensitive"] = True
+    two = copy.deepcopy(base)
+    two["items"]["s:1"] |= {"body": "another text", "quote": "more"}
+    for merged in (merge(base, one, two), merge(base, two, one)):
+        assert "text" not in canonical(merged)
+        assert merged["items"]["s:1"]["status"] == "a"
 
 
 def test_merge__conflicts_of_sources_and_of_the_top() -> None:

@@ -14,11 +14,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from muniment.state.cursor import compare
+from muniment.state.model import is_sensitive
 
 CONFLICTS: Final = "conflicts"
 EVIDENCE: Final = ("fix_ref", "verified_merge_sha", "verified_at")
 STANDING: Final = ("status", *EVIDENCE)
 """The fields of an item that say how it stands; they are merged together."""
+WITHHELD: Final = ("body", "quote")
+"""What a sensitive item never stores (S17), whichever side wrote it."""
 
 
 class _Missing:
@@ -69,7 +72,8 @@ def merge(
         "items": lambda o, x, y: _collection("items", (o, x, y), kept, merge_item),
         "sources": lambda o, x, y: _collection("sources", (o, x, y), kept, _source),
     }
-    return _record(base, ours, theirs, special, kept)
+    merged = _record(base, ours, theirs, special, kept)
+    return _without_hidden(merged, ours, theirs)
 
 
 def merge_item(base: Any, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,8 +85,50 @@ def merge_item(base: Any, ours: Mapping[str, Any], theirs: Mapping[str, Any]) ->
     kept: Kept = {}
     old = base if isinstance(base, Mapping) else {}
     standing = _standing(old, ours, theirs, kept)
-    special = {name: _always(value) for name, value in standing.items()}
-    return _record(old, ours, theirs, special, kept)
+    special = {name: _always(value) for name, value in standing.items()} | {"sensitive": _sensitive}
+    merged = _record(old, ours, theirs, special, kept)
+    return withheld(merged) if is_sensitive(merged) else merged
+
+
+def _without_hidden(
+    merged: dict[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The state without the text that one side wrote to a source's items and the other had hidden (S17)."""
+    sources, items = merged.get("sources"), merged.get("items")
+    named = sources.items() if isinstance(sources, Mapping) else ()
+    hidden = {name for name, source in named if is_sensitive(source)}
+    if not hidden or not isinstance(items, Mapping):
+        return merged
+    sides = [side if isinstance(side, Mapping) else {} for side in (ours.get("items"), theirs.get("items"))]
+
+    def shown(key: str, item: Any) -> Any:
+        new = not same(*(side.get(key, MISSING) for side in sides))
+        if (
+            not new
+            or not isinstance(item, Mapping)
+            or not hidden & {key.partition(":")[0], str(item.get("source"))}
+        ):
+            return item
+        return withheld(item)
+
+    return merged | {"items": {key: shown(key, item) for key, item in items.items()}}
+
+
+def withheld(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An item without the text that may be stored nowhere, in its fields and in the conflicts about them."""
+    kept = {name: value for name, value in item.items() if name not in WITHHELD}
+    rows = [row for row in kept.get(CONFLICTS, ()) if row["field"].partition("/")[0] not in WITHHELD]
+    return {name: value for name, value in kept.items() if name != CONFLICTS} | (
+        {CONFLICTS: rows} if rows else {}
+    )
+
+
+def _sensitive(base: Any, ours: Any, theirs: Any) -> Any:
+    """Whether an item is sensitive: of two different answers the one that says so."""
+    decided, value = _one_sided(base, ours, theirs)
+    if decided:
+        return value
+    return max((ours, theirs), key=lambda one: (one is not MISSING and bool(one), canonical(one)))
 
 
 def _always(value: Any) -> Join:
@@ -211,10 +257,13 @@ def _closed(group: tuple[Any, ...]) -> bool:
     return bool(group[0] == "closed") and _whole(group[1:])
 
 
-def _greatest(_base: Any, ours: Any, theirs: Any) -> Any:
-    """The greater number; a number beats anything else."""
+def _greatest(base: Any, ours: Any, theirs: Any) -> Any:
+    """The greater number of two that differ from the base; a number beats anything else."""
+    decided, value = _one_sided(base, ours, theirs)
+    if decided:
+        return value
     return max(
-        (ours, theirs), key=lambda one: (type(one) is int, one if type(one) is int else canonical(one))
+        (ours, theirs), key=lambda one: (type(one) is int, one if type(one) is int else 0, canonical(one))
     )
 
 

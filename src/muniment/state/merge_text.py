@@ -1,0 +1,358 @@
+"""The state's merge on a file's own lines, so that comments and spelling survive it (G2, G8, pure).
+
+`merge` decides on values; here the result is put together from the lines of the sides. Entries whose text is
+the same everywhere are passed through unread, which is what makes a merge of a large state quick; the others
+are read, merged, and written back key by key: an entry's lines come from the side whose value won, and only a
+value that neither side has (a merged mapping in flow style, `conflicts`) is written anew. The result is read
+back before anybody gets it. What isn't plain block mappings is merged by value and written anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from muniment.state.merge import CONFLICTS, MISSING, merge, merge_item, same, withheld
+from muniment.state.merge_blocks import Block, Nested, certain, nested, reindented, split
+from muniment.yaml_io import YamlError, dump, parse
+from muniment.yaml_lines import key as key_token
+from muniment.yaml_lines import scalar
+
+SIDES = ("base", "ours", "theirs")
+_SECTIONS = ("sources", "items")
+_MAPPINGS = (*_SECTIONS, "lease", "last_run")
+Values = Callable[[Any, Any, Any], dict[str, Any]]
+
+
+class SideError(ValueError):
+    """A version that can't be merged because it can't be read.
+
+    Attributes:
+        side: `base`, `ours` or `theirs`.
+        message: One sentence without the file's name.
+        line: 1-based line, 0 when unknown.
+    """
+
+    def __init__(self, side: str, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.side = side
+        self.message = message
+        self.line = line
+
+
+def merge_text(base: str | None, ours: str, theirs: str) -> str:
+    """The text of a state that holds what both sides did to `base`, the same whichever side is which.
+
+    Args:
+        base: What both sides started from; None when there is no such version.
+        ours: One side.
+        theirs: The other.
+
+    Raises:
+        SideError: A version is no state that can be read: markers, twice the same key, cut off, empty.
+    """
+    return _merge_document((base, ours, theirs), merge, _SECTIONS, _state_fault)
+
+
+def merge_item_text(base: str | None, ours: str, theirs: str, *, hidden: bool = False) -> str:
+    """The same for the file of one item, a flat mapping of its fields.
+
+    Args:
+        base: What both sides started from; None when there is no such version.
+        ours: One side.
+        theirs: The other.
+        hidden: Whether the item's source is sensitive, so that no text of it may be stored (S17).
+    """
+
+    def values(old: Any, one: Any, other: Any) -> dict[str, Any]:
+        merged = merge_item(old, one, other)
+        return withheld(merged) if hidden else merged
+
+    return _merge_document((base, ours, theirs), values, (), lambda _: "")
+
+
+def _state_fault(value: Any) -> str:
+    if type(value.get("schema_version")) is not int:
+        return "The state has no whole-number `schema_version`."
+    wrong = [name for name in _MAPPINGS if not isinstance(value.get(name), dict | None)]
+    return f"`{wrong[0]}` is no mapping." if wrong else ""
+
+
+def _merge_document(
+    texts: Sequence[str | None], values: Values, sections: Collection[str], fault: Callable[[Any], str]
+) -> str:
+    plain = [None if text is None else _plain(text) for text in texts]
+    documents = [None if text is None else _Document.read(text, sections) for text in plain]
+    merged = None
+    if all(one is not None or text is None for one, text in zip(documents, plain, strict=True)):
+        merged = _by_lines(plain, documents, values, fault)
+    if merged is None:
+        merged = _by_value(plain, values, fault)
+    return _dressed(merged, texts)
+
+
+def _plain(text: str) -> str:
+    """A text with LF endings, one at its end, and without a byte order mark."""
+    body = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    return body if body.endswith("\n") or not body else body + "\n"
+
+
+def _dressed(merged: str, texts: Sequence[str | None]) -> str:
+    """The merged text with byte order mark, line endings and last newline as the sides have them."""
+
+    def decided(facet: Callable[[str], bool]) -> bool:
+        base, ours, theirs = (None if text is None else facet(text) for text in texts)
+        return bool(ours if ours == theirs else base is not None and not base)
+
+    if decided(lambda text: not text.endswith("\n")):
+        merged = merged.removesuffix("\n")
+    if decided(lambda text: "\r\n" in text):
+        merged = merged.replace("\n", "\r\n")
+    return ("\ufeff" if decided(lambda text: text.startswith("\ufeff")) else "") + merged
+
+
+def _pick(base: Any, ours: Any, theirs: Any) -> Any:
+    """The three-way rule for things of which one has to stand: the greater of two changes."""
+    if theirs in {ours, base}:
+        return ours
+    return theirs if ours == base else max(ours, theirs)
+
+
+class _Document:
+    """A text's top-level entries, and the entries of its sections."""
+
+    def __init__(self, block: Block, sections: Mapping[str, Nested]) -> None:
+        self.block = block
+        self.sections = sections
+
+    @classmethod
+    def read(cls, text: str, names: Collection[str]) -> _Document | None:
+        """The document, or None when its lines aren't certainly plain block mappings."""
+        block = split(text, 0)
+        if block is None or not certain(text):
+            return None
+        sections = {
+            name: found
+            for name in names
+            if name in block.entries and (found := nested(block.entries[name], 0)) is not None
+        }
+        return cls(block, sections)
+
+    def text(self, unchanged: Mapping[str, Collection[str]]) -> str:
+        """The text without the entries of its sections that are the same everywhere."""
+        parts = [self.block.lead]
+        for key, entry in self.block.entries.items():
+            section = self.sections.get(key)
+            if section is None or not unchanged.get(key):
+                parts.append(entry)
+                continue
+            kept = (one for name, one in section.block.entries.items() if name not in unchanged[key])
+            parts += [section.head, section.block.lead, *kept]
+        return "".join(parts)
+
+
+def _by_lines(
+    texts: Sequence[str | None],
+    documents: Sequence[_Document | None],
+    values: Values,
+    fault: Callable[[Any], str],
+) -> str | None:
+    """The merge put together from the sides' lines; None where that doesn't give the right values."""
+    unchanged = _unchanged(documents)
+    read: list[Any] = []
+    for side, text, document in zip(SIDES, texts, documents, strict=True):
+        if text is None or document is None:
+            read.append(None)
+            continue
+        value = _value(side, text, document.text(unchanged), fault)
+        read.append(value | {name: value[name] or {} for name in unchanged if name in value})
+    merged = values(*read)
+    blocks = [None if one is None else one.block for one in documents]
+    rendering = _Rendering(unchanged)
+    whole = rendering.block(blocks, read, merged, ())
+    checked = (
+        _Rendering(unchanged, pruned=True).block(blocks, read, merged, ())
+        if any(unchanged.values())
+        else whole
+    )
+    try:
+        found = parse(checked).value
+    except YamlError:
+        return None
+    if isinstance(found, dict):
+        found |= {name: found[name] or {} for name in unchanged if name in found}
+    return whole if same(found, merged) else None
+
+
+def _unchanged(documents: Sequence[_Document | None]) -> dict[str, frozenset[str]]:
+    """Section → the keys of entries whose text is the same in every version."""
+    there = [one for one in documents if one is not None]
+    if len(there) < len(SIDES):
+        return {}
+    found: dict[str, frozenset[str]] = {}
+    for name in there[0].sections:
+        sections = [one.sections.get(name) for one in there]
+        if any(section is None or section.indent != there[0].sections[name].indent for section in sections):
+            continue
+        entries = [section.block.entries for section in sections if section is not None]
+        found[name] = frozenset(
+            key for key, text in entries[0].items() if all(other.get(key) == text for other in entries[1:])
+        )
+    return found
+
+
+def _value(side: str, text: str, pruned: str, fault: Callable[[Any], str]) -> dict[str, Any]:
+    """A version's values, without what is the same everywhere; raises `SideError`."""
+    try:
+        value = parse(pruned).value
+    except YamlError:
+        value = _whole_value(side, text)  # says where in the file itself
+    if not isinstance(value, dict):
+        raise SideError(side, "The file is empty." if not text.strip() else "The file is no mapping.", 1)
+    if words := fault(value):
+        raise SideError(side, words)
+    return value
+
+
+def _whole_value(side: str, text: str) -> Any:
+    try:
+        return parse(text).value
+    except YamlError as error:
+        raise SideError(side, error.message, error.line) from error
+
+
+def _by_value(texts: Sequence[str | None], values: Values, fault: Callable[[Any], str]) -> str:
+    """The merge of values, as the text of a side that says just that, else written anew."""
+    read = [
+        None if text is None else _value(side, text, text, fault)
+        for side, text in zip(SIDES, texts, strict=True)
+    ]
+    merged = values(*read)
+    base, ours, theirs = texts
+    holding = [text for text, value in zip(texts[1:], read[1:], strict=True) if text and same(value, merged)]
+    if len(holding) == len(texts) - 1:
+        return str(_pick(base, ours, theirs))
+    return holding[0] if holding else dump(merged)
+
+
+class _Rendering:
+    """Puts merged values together from lines.
+
+    Attributes:
+        unchanged: Section → keys that are passed through.
+        pruned: Whether those are left out.
+    """
+
+    def __init__(self, unchanged: Mapping[str, Collection[str]], *, pruned: bool = False) -> None:
+        self.unchanged = unchanged
+        self.pruned = pruned
+
+    def block(
+        self,
+        blocks: Sequence[Block | None],
+        values: Sequence[Any],
+        merged: Mapping[str, Any],
+        path: tuple[str, ...],
+    ) -> str:
+        """The lines of a mapping whose versions lie at one indentation.
+
+        Args:
+            blocks: Its lines in base, ours and theirs; None where it is absent.
+            values: Its values there.
+            merged: The merged mapping, without what is passed through.
+            path: Where it lies in the document.
+        """
+        indent = next(block.indent for block in blocks if block is not None)
+        through = self.unchanged.get(path[0], ()) if len(path) == 1 else ()
+        parts = [_both(*(block.lead if block else None for block in blocks))]
+        for key in placed(blocks, merged):
+            texts = [block.entries.get(key) if block else None for block in blocks]
+            if key in through:
+                parts.append("" if self.pruned else texts[0] or "")
+            elif key in merged:
+                sides = [value.get(key, MISSING) if isinstance(value, dict) else MISSING for value in values]
+                parts.append(self._entry(key, merged[key], texts, sides, (*path, key), indent))
+        return "".join(parts)
+
+    def _entry(  # noqa: PLR0917 - the three versions' texts and values go together
+        self,
+        key: str,
+        value: Any,
+        texts: Sequence[str | None],
+        sides: Sequence[Any],
+        path: tuple[str, ...],
+        indent: int,
+    ) -> str:
+        """One key's lines."""
+        base, ours, theirs = texts
+        if self.pruned and len(path) == 1 and self.unchanged.get(key):
+            return self._nested(value, texts, sides, path, indent)
+        if ours is not None and theirs is not None and isinstance(value, dict) and base not in (ours, theirs):
+            deeper = self._nested(value, texts, sides, path, indent)
+            if deeper:
+                return deeper
+        holding = [
+            text for text, side in zip(texts[1:], sides[1:], strict=True) if text and same(side, value)
+        ]
+        if len(holding) == len(SIDES) - 1:
+            return str(_pick(base, ours, theirs))
+        if holding:
+            return holding[0]
+        return self._nested(value, texts, sides, path, indent) or fresh(key, value, indent)
+
+    def _nested(
+        self,
+        value: Any,
+        texts: Sequence[str | None],
+        sides: Sequence[Any],
+        path: tuple[str, ...],
+        indent: int,
+    ) -> str:
+        """A mapping's lines put together from both sides'; "" where they aren't block mappings."""
+        found = [None if text is None else nested(text, indent) for text in texts]
+        if not isinstance(value, dict) or found[1] is None or found[2] is None:
+            return ""
+        if not value and not (len(path) == 1 and self.unchanged.get(path[0])):
+            return ""
+        target = _pick(*(one.indent if one else None for one in found))
+        blocks = [reindented(one.block, target) if one else None for one in found]
+        head = _pick(*(one.head if one else None for one in found))
+        return str(head) + self.block(blocks, sides, value, path)
+
+
+def _both(base: str | None, ours: str | None, theirs: str | None) -> str:
+    """Comments of both sides where both changed them."""
+    one, other = ours or "", theirs or ""
+    if other in {one, base or ""}:
+        return one
+    return other if one == (base or "") else "".join(sorted({one, other}))
+
+
+def placed(blocks: Sequence[Block | None], merged: Mapping[str, Any]) -> list[str]:
+    """The order of keys: the base's, a new one after what it follows on its side, then by itself."""
+    base, *sides = [list(block.entries) if block else [] for block in blocks]
+    rank = {key: (place, "") for place, key in enumerate(base)}
+    after: dict[str, tuple[int, str]] = {}
+    for keys in sides:
+        last = -1
+        for key in keys:
+            if key in rank:
+                last = rank[key][0]
+            else:
+                after[key] = max(after.get(key, (-1, key)), (last, key))
+    end = len(base)
+    written = {key: (end, key) for key in merged if key not in rank and key not in after}
+    places = {
+        **{key: (*place, 0) for key, place in rank.items()},
+        **{key: (*place, 1) for key, place in after.items()},
+    }
+    places |= {key: (*place, 1) for key, place in written.items()}
+    return sorted(places, key=lambda key: (places[key][0], places[key][2], places[key][1]))
+
+
+def fresh(key: str, value: Any, indent: int) -> str:
+    """A key's lines written anew, one record of `conflicts` a line."""
+    pad = " " * indent
+    if key == CONFLICTS and isinstance(value, list) and value:
+        return "".join([f"{pad}{key}:\n", *(f"{pad}  - {scalar(row)}\n" for row in value)])
+    return f"{pad}{key_token(key)}: {scalar(value)}\n"
