@@ -68,6 +68,8 @@ def moment(_context: click.Context, parameter: click.Parameter, value: str | Non
 
 def some_object(_context: click.Context, parameter: click.Parameter, value: str | None) -> dict[str, Any]:
     """A JSON object."""
+    from muniment.state.batch import json_object  # noqa: PLC0415 - help stays light
+
     if value is None:
         return {}
     try:
