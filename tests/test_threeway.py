@@ -21,6 +21,8 @@ TEXT = st.builds(lambda lines, last: b"".join(lines) + last, LINES, st.sampled_f
         pytest.param(b"a\nb\n", b"a\n", b"a\n", b"a\n", id="the-same-change"),
         pytest.param(b"a\r\nb\r\n", b"a\r\nb\r\nc\r\n", b"b\r\n", b"b\r\nc\r\n", id="crlf"),
         pytest.param(b"a\nb", b"a\nb", b"a\nb\nc", b"a\nb\nc", id="no-final-newline"),
+        pytest.param(b"a\n\nb\n", b"a\n\nnew\n\nb\n", b"a\n", b"a\n\nnew\n", id="blank-lines-before"),
+        pytest.param(b"b\n\na\n", b"b\n\nnew\n\na\n", b"a\n", b"new\n\na\n", id="blank-lines-after"),
     ],
 )
 def test_merge__makes_both_changes(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> None:
@@ -39,6 +41,17 @@ def test_merge__two_insertions_at_one_place_have_no_right_order() -> None:
 
 def test_merge__an_insertion_inside_a_removed_block_overlaps() -> None:
     assert threeway.merge(b"a\nb\nc\n", b"a\nb\nnew\nc\n", b"a\n").data is None
+
+
+@given(TEXT, st.lists(st.sampled_from([b"a\n", b"\n"]), min_size=1, max_size=4), st.data())
+def test_slides__are_the_same_text(base: bytes, added: list[bytes], data: st.DataObject) -> None:
+    lines = threeway.split(base)
+    place = data.draw(st.integers(0, len(lines)))
+    edit = threeway.Edit(place, place, tuple(added))
+    wanted = threeway._patched(lines, (edit,))
+    for other in threeway._slides(lines, edit, -1, len(lines) + 1):
+        assert other != edit
+        assert threeway._patched(lines, (other,)) == wanted
 
 
 @given(TEXT)

@@ -8,7 +8,7 @@ Lines end with LF (a CR before it is part of the line); a last line without LF i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -52,9 +52,12 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> Merged:
         return Merged(theirs)
     lines = split(base)
     left, right = edits(lines, split(ours)), edits(lines, split(theirs))
+    left, right = _apart(lines, left, right), _apart(lines, right, left)
     hunks = _overlaps(left, right)
     if hunks:
-        return Merged(None, hunks)
+        left, right = _raised(lines, left), _raised(lines, right)
+        if _overlaps(left, right):
+            return Merged(None, hunks)
     both = sorted({*left, *right}, key=lambda edit: (edit.start, edit.end))
     return Merged(_patched(lines, both))
 
@@ -77,6 +80,53 @@ def edits(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[Edit, ...]:
         for tag, start, end, first, last in matcher.get_opcodes()
         if tag != "equal"
     )
+
+
+def _apart(lines: Sequence[bytes], mine: Sequence[Edit], others: Sequence[Edit]) -> tuple[Edit, ...]:
+    """`mine`, with each clashing insertion moved to an equivalent place where it fits, if there is one.
+
+    Where the lines around an insertion repeat (a blank line mostly), several places mean the same text, and
+    which of them a comparison finds is chance.
+    """
+    found: list[Edit] = []
+    for number, edit in enumerate(mine):
+        low = mine[number - 1].end if number else -1
+        high = mine[number + 1].start if number + 1 < len(mine) else len(lines) + 1
+        places = (edit, *_slides(lines, edit, low, high))
+        found.append(next((one for one in places if not any(_clash(one, other) for other in others)), edit))
+    return tuple(found)
+
+
+def _slides(lines: Sequence[bytes], edit: Edit, low: int, high: int) -> Iterator[Edit]:
+    """The other places between base lines `low` and `high`, exclusive, that give the same text."""
+    if edit.start != edit.end:
+        return
+    place, added = edit.start, edit.lines
+    while place - 1 > low and lines[place - 1] == added[-1]:
+        place, added = place - 1, (added[-1], *added[:-1])
+        yield Edit(place, place, added)
+    place, added = edit.start, edit.lines
+    while place + 1 < high and lines[place] == added[0]:
+        place, added = place + 1, (*added[1:], added[0])
+        yield Edit(place, place, added)
+
+
+def _raised(old: Sequence[bytes], changes: Sequence[Edit]) -> tuple[Edit, ...]:
+    """The same changes, with each insertion as far up as it may stand for the same result.
+
+    Where the inserted lines end as the lines before them do, several places are as true as each other, and
+    the one that was found may lie inside what the other side deletes when another one only touches it.
+    """
+    found: list[Edit] = []
+    floor = 0
+    for edit in changes:
+        start, lines = edit.start, list(edit.lines)
+        while start == edit.end and start > floor and lines[-1] == old[start - 1]:
+            start, lines = start - 1, [lines[-1], *lines[:-1]]
+            edit = Edit(start, start, tuple(lines))  # noqa: PLW2901 - the same edit, elsewhere
+        found.append(edit)
+        floor = edit.end + 1
+    return tuple(found)
 
 
 def _common(one: Sequence[bytes], other: Sequence[bytes]) -> int:
