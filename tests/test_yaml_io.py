@@ -87,6 +87,8 @@ def test_parse__huge_and_binary_are_errors_and_quick() -> None:
         ("a: &x {b: [1]}\nc: *x\n", {"a": {"b": [1]}, "c": {"b": [1]}}),
         ("1: a\ntrue: b\n", {"1": "a", "true": "b"}),
         ("a: |\n  x\n   y\n\nb: >-\n  c\n  d\n", {"a": "x\n y\n", "b": "c d"}),
+        ("a: |\n  x\n  y", {"a": "x\ny"}),
+        ("a: |\n  x\n  ", {"a": "x\n"}),
         ("a: " + "9" * 5000 + "\n", {"a": "9" * 5000}),
         ("a: \"\\u2028\"\r\nb: 'it''s'\r\n", {"a": "\u2028", "b": "it's"}),
     ],

@@ -43,7 +43,6 @@ HUMAN = frozenset({"human-notes"})
 
 _DIGEST = re.compile(r"\bsha256=([0-9a-f]{16})(?![0-9a-fA-F])")
 _FENCE_WORDS = {"": "text", "def": "markdown"}
-_START = r"(?:\A\ufeff?|(?<=\n)|(?<=\r)(?!\n))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,13 +332,12 @@ def _salvaged(leaf: Leaf) -> str:
 def _markers(text: str, names: Collection[str]) -> list[_Marker]:
     """The markers that count, in order."""
     pattern = re.compile(
-        _START
-        + r"(?P<marker><!--[ \t]*(?P<name>"
+        r"(?P<marker><!--[ \t]*(?P<name>"
         + "|".join(map(re.escape, sorted(names)))
         + r"):(?P<side>start|end)(?P<rest>(?:[ \t][^\r\n>]*?)?)[ \t]*-->)[ \t]*(?P<newline>\r\n|\r|\n|\Z)"
     )
-    candidates = list(pattern.finditer(text)) if names else []
-    if not candidates:
+    candidates = [match for match in pattern.finditer(text) if _begins_line(text, match.start())]
+    if not candidates or not names:
         return []
     starts = markdown.html_starts(text)
     found = []
@@ -363,6 +361,11 @@ def _markers(text: str, names: Collection[str]) -> list[_Marker]:
             )
         )
     return found
+
+
+def _begins_line(text: str, offset: int) -> bool:
+    """Whether a line begins at an offset; a BOM before the first one is no part of it."""
+    return offset == 0 or text[offset - 1] in "\r\n" or (offset == 1 and text[0] == "\ufeff")
 
 
 def _region(text: str, first: _Marker, last: _Marker) -> Region:

@@ -203,6 +203,8 @@ class _Reader:
         text = "\n".join(content).rstrip("\n")
         if content[-1].strip(" ") == "" and any(line.strip(" ") == "" and line for line in content):
             raise _Unsure
+        if number == len(self.lines) and content[-1].strip(" "):
+            keep = False  # the text ends without a line break to keep
         return (text + "\n" if keep else text), number
 
 
