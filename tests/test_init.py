@@ -24,6 +24,10 @@ BLOCK = (
     b"/docs/reviews/ledger.json text eol=lf\n"
     b"/docs/reviews/ledger/*.json text eol=lf\n"
     b"/docs/feedback-sweep/state.yml text eol=lf\n"
+    b"ledger.json merge=muniment-ledger diff=muniment-ledger\n"
+    b"**/ledger/????????????????.json merge=muniment-ledger diff=muniment-ledger\n"
+    b"state.yml merge=muniment-state\n"
+    b"feedback-sweep-plan.md merge=muniment-plan\n"
     b"# muniment:end\n"
 )
 
@@ -58,7 +62,7 @@ def test_creates_exactly_its_files_and_commits_nothing(repo: Repo) -> None:
 
 
 def test_twice_is_byte_identical_and_says_so(repo: Repo) -> None:
-    init(repo)
+    muniment("init", cwd=repo.path).ok()
     before = content(repo)
     times = {name: (repo.path / name).stat().st_mtime_ns for name in FILES}
     again = muniment("init", cwd=repo.path).ok()
@@ -301,11 +305,14 @@ def test_next_steps_can_be_pasted(repo: Repo) -> None:
     assert not any("hooks install" in step["command"] for step in steps)
 
 
-def test_merge_driver_is_said_to_be_absent(repo: Repo) -> None:
-    result = muniment("init", "--merge-driver", cwd=repo.path)
-    assert result.code == 2
-    assert "no merge driver" in result.err
-    assert repo.status() == ""
+def test_merge_driver_alone_writes_attributes_and_this_clones_settings(repo: Repo) -> None:
+    first = muniment("init", "--merge-driver", "--json", cwd=repo.path).ok().json
+    assert (first["created"], first["merge_driver"]) == ([".gitattributes"], "installed")
+    assert repo.read(".gitattributes") == BLOCK
+    for kind in ("ledger", "state", "plan"):
+        assert f"merge-driver {kind} %O %A %B %P" in repo.git("config", f"merge.muniment-{kind}.driver")
+    again = muniment("init", "--merge-driver", "--json", cwd=repo.path).ok().json
+    assert (again["unchanged"], again["merge_driver"]) == ([".gitattributes"], "unchanged")
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,10 @@ LAYERS: tuple[tuple[int, tuple[str, ...]], ...] = (
         5,
         ("sweep/*.py", "intake/*.py", "rooms/repair.py", "check/*.py", "hooks.py", "project.py", "site/*.py"),
     ),
+    (
+        5,
+        ("merge_driver.py", "merge_driver_*.py"),
+    ),
     (5, ("demo.py", "demo/*.py", "demo_*.py", "overview.py")),
     (6, ("cli/*.py", "cli/*/*.py", "mcp_server.py", "__main__.py")),
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from muniment import config as configuration
 from muniment import publish
 from muniment.config import Config
-from muniment.errors import Refused, UsageProblem
+from muniment.errors import Refused
 from muniment.files import read_bytes, template_text
 from muniment.workspace import Workspace
 
@@ -40,8 +40,10 @@ class Prepared:
         return tuple(sorted(self.created + self.updated))
 
 
-def prepare(ws: Workspace) -> Prepared:
+def prepare(ws: Workspace, *, attributes_only: bool = False) -> Prepared:
     """Write what is missing for Muniment to work in this repository; doing it again changes nothing.
+
+    With `attributes_only` only Muniment's lines of `.gitattributes` are written.
 
     Raises:
         UsageProblem: The repository is bare, its settings are wrong, or a target leads outside of it.
@@ -54,6 +56,7 @@ def prepare(ws: Workspace) -> Prepared:
         ATTRIBUTES: with_block(_present(ws, ATTRIBUTES) or b"", attributes_block(ws.config)),
         IGNORE: _ignoring(ws),
     }
+    wanted = {path: data for path, data in wanted.items() if path == ATTRIBUTES or not attributes_only}
     found = {path: _present(ws, path) for path in wanted}
     changed = {path for path, data in wanted.items() if data != found[path]}
     if changed:
@@ -76,11 +79,19 @@ def prepare(ws: Workspace) -> Prepared:
 
 
 def attributes_block(config: Config) -> bytes:
-    """The managed lines of `.gitattributes`: LF endings for ledger and state on every platform (G2)."""
+    """The managed lines of `.gitattributes`: LF endings on every platform (G2), and the merge drivers (G8).
+
+    The drivers go by base name, since another branch may keep the files elsewhere; what only has the name is
+    merged as git would.
+    """
     patterns = {
         "@LEDGER@": attribute_pattern(config.ledger_path),
         "@SEALED@": attribute_pattern(config.sealed_path, "/*.json"),
         "@STATE@": attribute_pattern(config.sweep_state_path),
+        "@LEDGER_NAME@": attribute_pattern(_base_name(config.ledger_path), start=""),
+        "@SEALED_NAME@": attribute_pattern(_base_name(config.sealed_path), f"/{'?' * 16}.json", start="**/"),
+        "@STATE_NAME@": attribute_pattern(_base_name(config.sweep_state_path), start=""),
+        "@PLAN_NAME@": attribute_pattern(_base_name(config.plan_path), start=""),
     }
     text = template_text("gitattributes")
     for name, pattern in patterns.items():
@@ -88,9 +99,16 @@ def attributes_block(config: Config) -> bytes:
     return text.encode()
 
 
-def attribute_pattern(path: str, glob: str = "") -> str:
-    """A `.gitattributes` pattern for exactly this path (gitattributes(5): quoted C-style when it must be)."""
-    pattern = "/" + _SPECIAL.sub(r"\\\1", path) + glob
+def _base_name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def attribute_pattern(path: str, glob: str = "", *, start: str = "/") -> str:
+    """A `.gitattributes` pattern for exactly this path (gitattributes(5): quoted C-style when it must be).
+
+    With another `start` than "/" it fits wherever that lets the path lie.
+    """
+    pattern = start + _SPECIAL.sub(r"\\\1", path) + glob
     if any(char in ' "\t\n' for char in pattern):
         escaped = pattern.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t").replace("\n", "\\n")
         return f'"{escaped}"'
@@ -165,11 +183,3 @@ def _notes(ws: Workspace) -> tuple[str, ...]:
     ]
     notes = [f"{path} is ignored by git, so nobody else would receive it." for path in ignored]
     return tuple(notes)
-
-
-def merge_driver_absent() -> UsageProblem:
-    """The answer to `init --merge-driver` in a version that has no merge driver."""
-    return UsageProblem(
-        "This version has no merge driver to install; nothing was changed.",
-        "Nothing depends on one: a plain merge is right or detected, and `muniment check` says which.",
-    )

@@ -75,3 +75,13 @@ def read_input(name: str, *, limit: int = 256 * 1024 * 1024) -> bytes:
     if len(data) > limit:
         raise UsageProblem(f"Standard input is longer than {limit} bytes.")
     return data
+
+
+def running_program() -> str:
+    """The muniment program to call later: the one running now, else the one beside Python, else ""."""
+    import shutil  # noqa: PLC0415 - only where something is installed
+
+    given = Path(sys.argv[0]) if sys.argv else Path()
+    found = shutil.which(given) if given.name in {"muniment", "mun"} else None
+    beside = Path(sys.executable).with_name("muniment")
+    return str(Path(found).absolute()) if found else str(beside) if beside.is_file() else ""

@@ -14,11 +14,11 @@ _WORD = r"[A-Za-z0-9_][A-Za-z0-9_./@+~-]*(?::[A-Za-z0-9_./@+~-]+)*"
 _KEY = rf"""(?:{_WORD}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')"""
 _OPENS = re.compile(rf"(?P<indent> *){_KEY}: *(?:#[^\n]*)?\n")
 _FIRST = re.compile(r"^(?P<indent> *)[^ #\n]", re.MULTILINE)
-_SUSPECT = re.compile(
-    r"^ *(?:- +)?(?:[^\n\"'#]*?: +)?"
-    r"(?:\"(?:[^\"\\\n]|\\.)*|'(?:[^'\n]|'')*|[\[{][^\n]*[^\]}\n]|[&*!<?][^\n]*)$",
-    re.MULTILINE,
+_OPEN = (
+    r"(?:\"(?:[^\"\\\n]|\\.)*(?=\n)|'(?:[^'\n]|'')*(?=\n)|[\[{](?:[^\n]*[^\]}\n])?(?=\n)"
+    r"|[&*!<?])"
 )
+_SUSPECT = (re.compile(rf": +{_OPEN}"), re.compile(rf"\n *(?:- +)?{_OPEN}"))
 """Quotes and brackets that may go on on the next line, whose lines could look like keys; anchors and tags."""
 
 
@@ -54,7 +54,7 @@ class Nested:
 
 def certain(text: str) -> bool:
     """Whether a text's indentation alone tells its mappings apart: only blocks take several lines."""
-    return not _SUSPECT.search(text) or read(text) is not None
+    return not any(one.search(text) for one in _SUSPECT) or read(text) is not None
 
 
 def split(text: str, indent: int) -> Block | None:
@@ -65,43 +65,44 @@ def split(text: str, indent: int) -> Block | None:
         indent: How many spaces stand before the mapping's keys.
     """
     entries: dict[str, str] = {}
-    start, name = 0, ""
-    lead = text
-    for match in _line(indent).finditer(text):
-        token = match["key"]
+    start, name, lead = 0, "", text
+    for match in _line(indent).finditer("\n" + text):  # so that every line has a break before it
+        token, place = match[1], match.start()
         if token is None:
-            odd = match["odd"]
-            if entries_begun := bool(name or entries):
-                if odd.startswith("- ", indent) and odd[:indent].strip(" ") == "":
-                    continue
-                return None
-            if odd.rstrip(" ") != "---" or entries_begun:
+            if not _belongs(match[2], indent, begun=bool(name)):
                 return None
             continue
-        if lead is text and not name:
-            lead = text[: match.start()]
+        if name:
+            entries[name] = text[start:place]
         else:
-            entries[name] = text[start : match.start()]
-        start, name = match.start(), _name(token)
+            lead = text[:place]
+        start, name = place, _name(token)
         if not name or name in entries:
             return None
     if name:
         entries[name] = text[start:]
-    return Block(indent, lead if name else text, entries)
+    return Block(indent, lead, entries)
 
 
 @cache
 def _line(indent: int) -> re.Pattern[str]:
-    """The lines that belong to no entry of a mapping at this indentation but begin one."""
+    """The lines at or left of an indentation: a key with comments above it, or anything else."""
     pad = f" {{{indent}}}"
     return re.compile(
-        rf"^(?:{pad}#[^\n]*\n)*(?:{pad}(?P<key>{_KEY}):(?=[ \n])|(?P<odd> {{0,{indent}}}[^ #\n][^\n]*))",
-        re.MULTILINE,
+        rf"\n(?:{pad}#[^\n]*\n)*(?:{pad}({_KEY}):(?=[ \n])|( {{0,{indent}}}[^ #\n][^\n]*))",
     )
 
 
+def _belongs(odd: str, indent: int, *, begun: bool) -> bool:
+    """Whether a line that is no key's goes with what is above it: a list's, or the document's start."""
+    return odd.startswith(" " * indent + "- ") if begun else odd.rstrip(" ") == "---"
+
+
 def _name(token: str) -> str:
+    """A key's text; "" for one that can't be read."""
     if token[0] == '"':
+        if "\\" not in token:
+            return token[1:-1]
         try:
             return str(json.loads(token))
         except ValueError:

@@ -9,7 +9,9 @@ back before anybody gets it. What isn't plain block mappings is merged by value 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from muniment.state.merge import CONFLICTS, MISSING, merge, merge_item, same, withheld
@@ -19,9 +21,12 @@ from muniment.yaml_lines import key as key_token
 from muniment.yaml_lines import scalar
 
 SIDES = ("base", "ours", "theirs")
+_NUMBER = re.compile(r"\n +r: +([0-9]+) *(?=[\n#])")
 _SECTIONS = ("sources", "items")
 _MAPPINGS = (*_SECTIONS, "lease", "last_run")
 Values = Callable[[Any, Any, Any], dict[str, Any]]
+Piece = tuple[str, str]
+"""Lines, and the same without what is passed through."""
 
 
 class SideError(ValueError):
@@ -168,13 +173,8 @@ def _by_lines(
         read.append(value | {name: value[name] or {} for name in unchanged if name in value})
     merged = values(*read)
     blocks = [None if one is None else one.block for one in documents]
-    rendering = _Rendering(unchanged)
-    whole = rendering.block(blocks, read, merged, ())
-    checked = (
-        _Rendering(unchanged, pruned=True).block(blocks, read, merged, ())
-        if any(unchanged.values())
-        else whole
-    )
+    sections = {name: [one.sections[name] if one else None for one in documents] for name in unchanged}
+    whole, checked = _Rendering(unchanged, sections).block(blocks, read, merged, ())
     try:
         found = parse(checked).value
     except YamlError:
@@ -235,17 +235,29 @@ def _by_value(texts: Sequence[str | None], values: Values, fault: Callable[[Any]
     return holding[0] if holding else dump(merged)
 
 
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """One key in base, ours and theirs: where it lies, its lines, its values, its indentation."""
+
+    path: tuple[str, ...]
+    texts: Sequence[str | None]
+    sides: Sequence[Any]
+    indent: int
+
+
 class _Rendering:
-    """Puts merged values together from lines.
+    """Puts merged values together from lines; every piece whole, and without what is passed through.
 
     Attributes:
         unchanged: Section → keys that are passed through.
-        pruned: Whether those are left out.
+        sections: Section → its lines in each version.
     """
 
-    def __init__(self, unchanged: Mapping[str, Collection[str]], *, pruned: bool = False) -> None:
+    def __init__(
+        self, unchanged: Mapping[str, Collection[str]], sections: Mapping[str, Sequence[Nested | None]]
+    ) -> None:
         self.unchanged = unchanged
-        self.pruned = pruned
+        self.sections = sections
 
     def block(
         self,
@@ -253,7 +265,7 @@ class _Rendering:
         values: Sequence[Any],
         merged: Mapping[str, Any],
         path: tuple[str, ...],
-    ) -> str:
+    ) -> Piece:
         """The lines of a mapping whose versions lie at one indentation.
 
         Args:
@@ -264,60 +276,53 @@ class _Rendering:
         """
         indent = next(block.indent for block in blocks if block is not None)
         through = self.unchanged.get(path[0], ()) if len(path) == 1 else ()
-        parts = [_both(*(block.lead if block else None for block in blocks))]
+        lead = _both(*(block.lead if block else None for block in blocks))
+        pieces = [(lead, lead)]
         for key in placed(blocks, merged):
             texts = [block.entries.get(key) if block else None for block in blocks]
             if key in through:
-                parts.append("" if self.pruned else texts[0] or "")
+                pieces.append((texts[0] or "", ""))
             elif key in merged:
                 sides = [value.get(key, MISSING) if isinstance(value, dict) else MISSING for value in values]
-                parts.append(self._entry(key, merged[key], texts, sides, (*path, key), indent))
-        return "".join(parts)
+                pieces.append(self._entry(_Slot((*path, key), texts, sides, indent), merged[key]))
+        return "".join(whole for whole, _ in pieces), "".join(pruned for _, pruned in pieces)
 
-    def _entry(  # noqa: PLR0917 - the three versions' texts and values go together
-        self,
-        key: str,
-        value: Any,
-        texts: Sequence[str | None],
-        sides: Sequence[Any],
-        path: tuple[str, ...],
-        indent: int,
-    ) -> str:
+    def _entry(self, slot: _Slot, value: Any) -> Piece:
         """One key's lines."""
-        base, ours, theirs = texts
-        if self.pruned and len(path) == 1 and self.unchanged.get(key):
-            return self._nested(value, texts, sides, path, indent)
-        if ours is not None and theirs is not None and isinstance(value, dict) and base not in (ours, theirs):
-            deeper = self._nested(value, texts, sides, path, indent)
-            if deeper:
-                return deeper
+        base, ours, theirs = slot.texts
+        both = isinstance(value, dict) and ours is not None and theirs is not None
+        section = len(slot.path) == 1 and bool(self.unchanged.get(slot.path[0]))
+        mixed = self._nested(slot, value, section=section) if both else None
+        if mixed and base not in {ours, theirs}:
+            return mixed
         holding = [
-            text for text, side in zip(texts[1:], sides[1:], strict=True) if text and same(side, value)
+            text
+            for text, side in zip(slot.texts[1:], slot.sides[1:], strict=True)
+            if text and same(side, value)
         ]
         if len(holding) == len(SIDES) - 1:
-            return str(_pick(base, ours, theirs))
-        if holding:
-            return holding[0]
-        return self._nested(value, texts, sides, path, indent) or fresh(key, value, indent)
+            text = str(_pick(base, ours, theirs))
+        elif holding:
+            text = holding[0]
+        elif mixed:
+            return mixed
+        else:
+            text = fresh(slot.path[-1], value, slot.indent)
+        return text, mixed[1] if mixed and section else text
 
-    def _nested(
-        self,
-        value: Any,
-        texts: Sequence[str | None],
-        sides: Sequence[Any],
-        path: tuple[str, ...],
-        indent: int,
-    ) -> str:
-        """A mapping's lines put together from both sides'; "" where they aren't block mappings."""
-        found = [None if text is None else nested(text, indent) for text in texts]
-        if not isinstance(value, dict) or found[1] is None or found[2] is None:
-            return ""
-        if not value and not (len(path) == 1 and self.unchanged.get(path[0])):
-            return ""
+    def _nested(self, slot: _Slot, value: Mapping[str, Any], *, section: bool) -> Piece | None:
+        """A mapping's lines put together from both sides'; None where they aren't block mappings."""
+        if section:
+            found = list(self.sections[slot.path[0]])
+        else:
+            found = [None if text is None else nested(text, slot.indent) for text in slot.texts]
+        if found[1] is None or found[2] is None or not (value or section):
+            return None
         target = _pick(*(one.indent if one else None for one in found))
         blocks = [reindented(one.block, target) if one else None for one in found]
-        head = _pick(*(one.head if one else None for one in found))
-        return str(head) + self.block(blocks, sides, value, path)
+        head = str(_pick(*(one.head if one else None for one in found)))
+        whole, pruned = self.block(blocks, slot.sides, value, slot.path)
+        return head + whole, head + pruned
 
 
 def _both(base: str | None, ours: str | None, theirs: str | None) -> str:
@@ -356,3 +361,27 @@ def fresh(key: str, value: Any, indent: int) -> str:
     if key == CONFLICTS and isinstance(value, list) and value:
         return "".join([f"{pad}{key}:\n", *(f"{pad}  - {scalar(row)}\n" for row in value)])
     return f"{pad}{key_token(key)}: {scalar(value)}\n"
+
+
+def shared_numbers(text: str) -> tuple[str, ...]:
+    """One sentence for each R-number that several items of a merged state have (S13).
+
+    The merge leaves them: who keeps a number depends on all items there are, and the next `plan reconcile`,
+    which knows them, gives the new ones.
+    """
+    seen = _NUMBER.findall(text)
+    if len(set(seen)) == len(seen):
+        return ()
+    value = parse(text).value
+    items = value.get("items") if isinstance(value, dict) else None
+    holders: dict[int, list[str]] = {}
+    for key, item in (items or {}).items():
+        number = item.get("r") if isinstance(item, dict) else None
+        if type(number) is int:
+            holders.setdefault(number, []).append(key)
+    return tuple(
+        f"R{number} now stands for {', '.join(sorted(keys))}; `muniment plan reconcile` leaves it to "
+        f"{min(keys)} and gives the other a new number."
+        for number, keys in sorted(holders.items())
+        if len(keys) > 1
+    )

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from muniment.cli import output
-from muniment.cli.options import Invocation, json_option, pass_invocation
+from muniment.cli.options import Invocation, json_option, pass_invocation, running_program
 
 if TYPE_CHECKING:
     from muniment.hooks import Changed, Hooks
@@ -32,7 +29,7 @@ def install(invocation: Invocation, as_json: bool) -> None:
     """Install the hooks beside what is there; doing it again changes nothing."""
     from muniment import hooks as plain  # noqa: PLC0415 - help stays light
 
-    _report(plain.install(invocation.workspace, _program()), as_json=as_json)
+    _report(plain.install(invocation.workspace, running_program()), as_json=as_json)
 
 
 @hooks.command()
@@ -52,7 +49,7 @@ def status(invocation: Invocation, as_json: bool) -> None:
     """Show what stands at each hook's place."""
     from muniment import hooks as plain  # noqa: PLC0415 - help stays light
 
-    found = plain.read(invocation.workspace, _program())
+    found = plain.read(invocation.workspace, running_program())
     if as_json:
         output.emit_json(document(found))
     else:
@@ -90,11 +87,3 @@ def _report(changed: Changed, *, as_json: bool) -> None:
         output.emit_json({"changed": changed.anything, "hooks": dict(changed.actions)})
     else:
         output.emit(f"{name}: {action}" for name, action in changed.actions)
-
-
-def _program() -> str:
-    """The muniment program that hooks call first: the one running now, else one beside this interpreter."""
-    given = Path(sys.argv[0]) if sys.argv else Path()
-    found = shutil.which(given) if given.name in {"muniment", "mun"} else None
-    beside = Path(sys.executable).with_name("muniment")
-    return str(Path(found).absolute()) if found else str(beside) if beside.is_file() else ""
