@@ -35,6 +35,8 @@ _NOT_PROSE = re.compile(
     re.IGNORECASE,
 )
 """What may read, here or in a renderer with extensions, as anything but the characters it is."""
+_SURELY_PROSE = re.compile(r"[^\s\\`*\[\]<|@:~$&_{]++(?: [^\s\\`*\[\]<|@:~$&_{]++)*+\Z")
+"""Words with single spaces between them, without anything that `_NOT_PROSE` knows but `www.`; quick to see."""
 _BLOCK_START = re.compile(r"[-+:#>=~%]|[0-9]+[.)](?: |$)")
 
 
@@ -114,7 +116,8 @@ def untrusted_block(text: str) -> str:
     as paragraphs; anything that Markdown could read as more than prose follows verbatim in a code
     block inside the quote.
     """
-    lines = [visible(line) for line in _NEWLINES.split(text.expandtabs(4))]
+    rows = [text] if text.isprintable() else _NEWLINES.split(text.expandtabs(4))
+    lines = [visible(line) for line in rows]
     while lines and not lines[0].strip():
         del lines[0]
     while lines and not lines[-1].strip():
@@ -188,7 +191,10 @@ def _is_edge(char: str) -> bool:
 
 def _is_prose(line: str) -> bool:
     """Whether a line reads as itself, without escapes, wherever in a paragraph it stands."""
-    return not line or not (_NOT_PROSE.search(line) or _BLOCK_START.match(line))
+    if not line:
+        return True
+    quick = _SURELY_PROSE.match(line) and "www." not in line.lower()
+    return not ((not quick and _NOT_PROSE.search(line)) or _BLOCK_START.match(line))
 
 
 def _fenced(lines: list[str]) -> list[str]:

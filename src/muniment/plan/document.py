@@ -200,7 +200,7 @@ def render_item(item: Item) -> Rendered:
     words.append(f"category {category[1:-1]}")
     quote = _shown_quote(item)
     quoted = untrusted_block(quote)
-    block = "\n".join(f"  {line}".rstrip() for line in quoted.split("\n"))
+    block = "  " + quoted.replace("\n", "\n  ")
     leaves = (
         Leaf(("ul", "li*"), "p", " · ".join(words)),
         *(Leaf(("ul", "li", "quote"), kind, text) for kind, text in block_reading(quoted)),
