@@ -139,3 +139,17 @@ HOSTILE = [
     "a  b   c\ttab",
     "a [b] c [d](e) [f]: g [h [i]] [j][k] <<l> <<<m>> << n",
 ]
+
+
+SUSPECT = st.lists(
+    st.sampled_from(["www.", "WwW.", "word", "é", "—", "\u00a0", "\u3000", " ", "  ", "://", "~", "$"])
+    | st.sampled_from(["x_y", "_x", "&amp;", "&#3;", "{%", "<", "`", "0", "a@b", "|", "\\", "[", "]", "*"])
+    | st.text(max_size=3),
+    max_size=6,
+).map("".join)
+
+
+@given(SUSPECT)
+def test_is_prose__the_quick_look_agrees_with_the_thorough_one(line: str) -> None:
+    thorough = not line or not (quoting._NOT_PROSE.search(line) or quoting._BLOCK_START.match(line))
+    assert quoting._is_prose(line) == thorough

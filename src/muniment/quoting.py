@@ -36,7 +36,7 @@ _NOT_PROSE = re.compile(
 )
 """What may read, here or in a renderer with extensions, as anything but the characters it is."""
 _SURELY_PROSE = re.compile(r"[^\s\\`*\[\]<|@:~$&_{]++(?: [^\s\\`*\[\]<|@:~$&_{]++)*+\Z")
-"""Words with single spaces between them, without anything that `_NOT_PROSE` knows but `www.`; quickly seen."""
+"""Words with single spaces between them and nothing that `_NOT_PROSE` knows but `www.`; quickly seen."""
 _BLOCK_START = re.compile(r"[-+:#>=~%]|[0-9]+[.)](?: |$)")
 
 
