@@ -16,6 +16,7 @@ from typing import Any
 
 from muniment.state.merge import CONFLICTS, MISSING, merge, merge_item, same, withheld
 from muniment.state.merge_blocks import Block, Nested, certain, nested, reindented, split
+from muniment.state.merge_form import dressed, pick, plain
 from muniment.yaml_io import YamlError, dump, parse
 from muniment.yaml_lines import key as key_token
 from muniment.yaml_lines import scalar
@@ -86,41 +87,14 @@ def _state_fault(value: Any) -> str:
 def _merge_document(
     texts: Sequence[str | None], values: Values, sections: Collection[str], fault: Callable[[Any], str]
 ) -> str:
-    plain = [None if text is None else _plain(text) for text in texts]
-    documents = [None if text is None else _Document.read(text, sections) for text in plain]
+    bare = [None if text is None else plain(text) for text in texts]
+    documents = [None if text is None else _Document.read(text, sections) for text in bare]
     merged = None
-    if all(one is not None or text is None for one, text in zip(documents, plain, strict=True)):
-        merged = _by_lines(plain, documents, values, fault)
+    if all(one is not None or text is None for one, text in zip(documents, bare, strict=True)):
+        merged = _by_lines(bare, documents, values, fault)
     if merged is None:
-        merged = _by_value(plain, values, fault)
-    return _dressed(merged, texts)
-
-
-def _plain(text: str) -> str:
-    """A text with LF endings, one at its end, and without a byte order mark."""
-    body = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    return body if body.endswith("\n") or not body else body + "\n"
-
-
-def _dressed(merged: str, texts: Sequence[str | None]) -> str:
-    """The merged text with byte order mark, line endings and last newline as the sides have them."""
-
-    def decided(facet: Callable[[str], bool]) -> bool:
-        base, ours, theirs = (None if text is None else facet(text) for text in texts)
-        return bool(ours if ours == theirs else base is not None and not base)
-
-    if decided(lambda text: not text.endswith("\n")):
-        merged = merged.removesuffix("\n")
-    if decided(lambda text: "\r\n" in text):
-        merged = merged.replace("\n", "\r\n")
-    return ("\ufeff" if decided(lambda text: text.startswith("\ufeff")) else "") + merged
-
-
-def _pick(base: Any, ours: Any, theirs: Any) -> Any:
-    """The three-way rule for things of which one has to stand: the greater of two changes."""
-    if theirs in {ours, base}:
-        return ours
-    return theirs if ours == base else max(ours, theirs)
+        merged = _by_value(bare, values, fault)
+    return dressed(merged, texts)
 
 
 class _Document:
@@ -231,7 +205,7 @@ def _by_value(texts: Sequence[str | None], values: Values, fault: Callable[[Any]
     base, ours, theirs = texts
     holding = [text for text, value in zip(texts[1:], read[1:], strict=True) if text and same(value, merged)]
     if len(holding) == len(texts) - 1:
-        return str(_pick(base, ours, theirs))
+        return str(pick(base, ours, theirs))
     return holding[0] if holding else dump(merged)
 
 
@@ -301,7 +275,7 @@ class _Rendering:
             if text and same(side, value)
         ]
         if len(holding) == len(SIDES) - 1:
-            text = str(_pick(base, ours, theirs))
+            text = str(pick(base, ours, theirs))
         elif holding:
             text = holding[0]
         elif mixed:
@@ -318,9 +292,9 @@ class _Rendering:
             found = [None if text is None else nested(text, slot.indent) for text in slot.texts]
         if found[1] is None or found[2] is None or not (value or section):
             return None
-        target = _pick(*(one.indent if one else None for one in found))
+        target = pick(*(one.indent if one else None for one in found))
         blocks = [reindented(one.block, target) if one else None for one in found]
-        head = str(_pick(*(one.head if one else None for one in found)))
+        head = str(pick(*(one.head if one else None for one in found)))
         whole, pruned = self.block(blocks, slot.sides, value, slot.path)
         return head + whole, head + pruned
 
