@@ -127,7 +127,7 @@ class _Editor:
             made = self._new_records(head, edits, parent.pad + "  ", "  ")
             self.splices.append((parent.start, parent.body, made))
             return
-        keys = [outline.plain_key(token) for token in outline.names(self.text, parent)]
+        keys = list(outline.names(self.text, parent))
         step = self._step(parent, pad)
         if keys != sorted(keys):
             self.splices.append((parent.end, parent.end, self._new_records("", edits, pad, step)))
@@ -147,8 +147,7 @@ class _Editor:
         return inner[len(pad) :] if inner else "  "
 
     def _first(self, parent: Block) -> str:
-        tokens = outline.names(self.text, parent)
-        return outline.plain_key(tokens[0]) if tokens else ""
+        return next(iter(outline.names(self.text, parent)), "")
 
     def _mapping(self, name: str, fields: Mapping[str, Any]) -> None:
         """Fields of one top-level mapping."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from muniment import yaml_io
 
@@ -22,12 +22,13 @@ _DOUBLE = r'"(?:[^"\\\r\n\t]++|\\["\\/bfnrt]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}
 _SINGLE = r"'(?:[^'\r\n\t]++|'')*+'"
 _KEY = rf"(?:{_WORD}|{_DOUBLE}|{_SINGLE})"
 _START = r"(?:[A-Za-z0-9_(./$+^;=<\u00a1-\ud7ff\ue000-\ufdff]|-[A-Za-z0-9.])"
-_PLAIN = rf"{_START}(?:[^\r\n:#\t]++|:(?=[^ \r\n])|(?<! )#)*+"
+_MORE = r"(?:[^\r\n:#\t]++|:(?=[^ \r\n])|(?<! )#)*+"
+_PLAIN = rf"{_START}{_MORE}"
 _SCALAR = rf"(?:{_PLAIN}|{_DOUBLE}[ ]*+|{_SINGLE}[ ]*+)"
+_MEMBER = rf"(?:{_DOUBLE}|[A-Za-z0-9_.-]++)"
+_FLOW = rf"(?:\[(?:{_MEMBER}(?:, {_MEMBER})*+)?+\]|\{{\}})"
 _EMPTY = r"(?:\[\]|\{\})[ ]*+"
 _NOTE = r"(?:(?<= )#[^\r\n\t]*+)?+"
-_EOL = r"(?:\r?\n)"
-_BLANK = rf"[ ]*+(?:#[^\r\n\t]*+)?+{_EOL}"
 _ODD = re.compile(
     "[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]|\r(?!\n)"
 )
@@ -109,29 +110,33 @@ def child(text: str, parent: Block, key: str) -> Block | None:
     pad = inner_pad(text, parent)
     if not pad:
         return None
-    found = _find(text, parent, pad, _spellings(key))
-    if found is None:
-        odd = (token for token in names(text, parent) if "\\" in token and plain_key(token) == key)
-        found = _find(text, parent, pad, odd)
-    return found
+    found = _find(text, parent, pad, key)
+    token = names(text, parent).get(key) if found is None else None
+    return _find(text, parent, pad, token) if token else found
 
 
-def _find(text: str, parent: Block, pad: str, tokens: Iterable[str]) -> Block | None:
-    """The first block whose key is spelled in one of these ways."""
-    for token in tokens:
-        at = text.find(f"\n{pad}{token}:", max(parent.body - 1, 0), parent.end)
-        while at >= 0:
-            match = _HEAD.match(text, at + 1)
-            if match and match["key"] == token and (not match["rest"] or match["rest"][0] == " "):
-                return _block(text, at + 1, _next_head(text, match.end(), parent.end, len(pad)))
-            at = text.find(f"\n{pad}{token}:", at + 1, parent.end)
+def _find(text: str, parent: Block, pad: str, token: str) -> Block | None:
+    """The first block whose key is spelled so."""
+    at = text.find(f"\n{pad}{token}:", max(parent.body - 1, 0), parent.end)
+    while at >= 0:
+        match = _HEAD.match(text, at + 1)
+        if match and match["key"] == token and (not match["rest"] or match["rest"][0] == " "):
+            return _block(text, at + 1, _next_head(text, match.end(), parent.end, len(pad)))
+        at = text.find(f"\n{pad}{token}:", at + 1, parent.end)
     return None
 
 
-def names(text: str, parent: Block) -> tuple[str, ...]:
-    """The spelled keys directly below another's, in their order."""
+@lru_cache(maxsize=4)
+def names(text: str, parent: Block) -> Mapping[str, str]:
+    """The keys directly below another's, in their order, each with its spelling; `""` marks a doubled one."""
     pad = inner_pad(text, parent)
-    return tuple(_tokens_at(len(pad)).findall(text, max(parent.body - 1, 0), parent.end)) if pad else ()
+    if not pad:
+        return {}
+    tokens = _tokens_at(len(pad)).findall(text, max(parent.body - 1, 0), parent.end)
+    found = dict(zip(tokens, tokens, strict=True))
+    if any("'" in token or '"' in token for token in tokens):
+        found = {plain_key(token): token for token in tokens}
+    return found if len(found) == len(tokens) else {**found, "": ""}
 
 
 def plain_key(token: str) -> str:
@@ -175,16 +180,13 @@ def scan(text: str, data: bytes) -> tuple[Block, ...] | None:
 
 def _sure(text: str, items: Block) -> bool:
     """Whether every item is plain block YAML, and no key is there twice."""
-    if not items.bare and items.rest.split("#")[0].strip() != "{}":
-        return False
+    if not items.bare:
+        return items.body == items.end and items.rest.split("#")[0].strip() == "{}"
     pad = inner_pad(text, items)
     if not pad:
         return pad == ""
     tokens = names(text, items)
-    keys = (
-        [plain_key(token) for token in tokens] if any("'" in one or '"' in one for one in tokens) else tokens
-    )
-    if len(set(keys)) != len(keys) or max(map(len, tokens), default=0) > MAX_KEY:
+    if "" in tokens or max(map(len, tokens.values()), default=0) > MAX_KEY:
         return False
     first = _content_line(text, text.find("\n", items.body) + 1, items.end) or ""
     step = len(first) - len(first.lstrip(" "))
@@ -194,12 +196,14 @@ def _sure(text: str, items: Block) -> bool:
 
 def _all_plain(text: str, items: Block, pad: int, step: int) -> bool:
     """Whether the items are plain: by one expression, or one by one where it stops."""
-    run, at = _items_at(pad, step), items.body
+    eol = r"(?:\r?\n)" if "\r" in text else r"\n"
+    run, at = _items_at(pad, step, eol), items.body
     while at < items.end:
         match = run.match(text, at, items.end)
         at = match.end() if match else at
         if at >= items.end:
             break
+        at = _line_at(text, at, items.body, pad)
         head = _HEAD.match(text, at, items.end)
         if not head or len(head["pad"]) != pad:
             return False
@@ -215,6 +219,13 @@ def _all_plain(text: str, items: Block, pad: int, step: int) -> bool:
     return True
 
 
+def _line_at(text: str, at: int, start: int, pad: int) -> int:
+    """The last line at or before one that is a key at this indentation."""
+    while at > start and (_pad(text, at) != pad or text.startswith("#", at + pad)):
+        at = text.rfind("\n", 0, at - 1) + 1
+    return at
+
+
 def _no_field_twice(text: str, items: Block, pad: int, step: int) -> bool:
     """Whether no item has a field twice: items have few different shapes, so each shape is looked at once."""
     listed = _shapes_at(pad, step).findall(text, max(items.body - 1, 0), items.end)
@@ -228,15 +239,19 @@ def _distinct(shape: str) -> bool:
 
 
 @cache
-def _items_at(pad: int, step: int) -> re.Pattern[str]:
+def _items_at(pad: int, step: int, eol: str) -> re.Pattern[str]:
     """As many plain items in a row as there are, with fields at the indentation `step`."""
     outer, inner, deep = (rf"[ ]{{{count}}}" for count in (pad, step, step + 1))
-    block = rf"\|-?{_EOL}(?P<in>{deep}[ ]*+)(?=[^ \r\n])[^\r\n]*+{_EOL}(?:(?P=in)[^\r\n]*+{_EOL}|{_EOL})*+"
-    entry = rf"- {_SCALAR}{_NOTE}{_EOL}"
-    listed = rf"[ ]*+{_NOTE}{_EOL}(?P<li>[ ]{{{step},{step + 4}}}){entry}(?:(?P=li){entry})*+"
-    line = rf"(?:{_SCALAR}|{_EMPTY}){_NOTE}{_EOL}"
-    one = rf"{inner}{_KEY}:(?: (?:{line}|{block})|{listed})"
-    return re.compile(rf"(?:{_BLANK}|{outer}{_KEY}:[ ]*+{_NOTE}{_EOL}(?:{one}|{_BLANK})++)*+")
+    end = rf"{_NOTE}{eol}"
+    # Most values hold neither colon nor hash, and most keys are short words: they are tried first.
+    plain = rf"{_START}(?:[^\r\n:#\t]*+{eol}|{_MORE}{end})"
+    line = rf"(?:{plain}|(?:{_DOUBLE}|{_SINGLE}|{_FLOW})[ ]*+{end})"
+    block = rf"\|-?{eol}(?P<in>{deep}[ ]*+)(?=[^ \r\n])[^\r\n]*+{eol}(?:(?P=in)[^\r\n]*+{eol}|{eol})*+"
+    entry = rf"- {_SCALAR}{end}"
+    listed = rf"[ ]*+{end}(?P<li>[ ]{{{step},{step + 4}}}){entry}(?:(?P=li){entry})*+"
+    one = rf"{inner}(?:[a-z_]++|{_KEY}):(?: (?:{line}|{block})|{listed})"
+    blank = rf"[ ]*+(?:#[^\r\n\t]*+)?+{eol}"
+    return re.compile(rf"(?:{blank}|{outer}{_KEY}:[ ]*+{end}(?:{one}|{blank})++)*+")
 
 
 @cache
@@ -252,15 +267,7 @@ def _tokens_at(pad: int) -> re.Pattern[str]:
 @cache
 def _shapes_at(pad: int, step: int) -> re.Pattern[str]:
     """Finds a field's spelled name, or "" for the first line of an item."""
-    return re.compile(rf"\n[ ]{{{pad}}}(?:[ ]{{{step - pad}}}({_KEY}):|(?=[^ #\r\n]))")
-
-
-def _spellings(key: str) -> Iterator[str]:
-    """How a key is spelled as a rule; other escapes in double quotes are rare."""
-    yield key
-    yield json.dumps(key, ensure_ascii=False)
-    yield json.dumps(key)
-    yield "'" + key.replace("'", "''") + "'"
+    return re.compile(rf"\n[ ]{{{pad}}}(?:[ ]{{{step - pad}}}([a-z_]++|{_KEY}):|(?=[^ #\r\n]))")
 
 
 def _next_head(text: str, at: int, end: int, pad: int) -> int:

@@ -70,7 +70,13 @@ class NoState:
 
 
 class StateText:
-    """A state that was read and is sound as a whole."""
+    """A state that was read and is sound as a whole.
+
+    Attributes:
+        data: The file's bytes.
+        text: The same as text, without a BOM.
+        plain: Whether single items can be read and written without the others.
+    """
 
     exists = True
 
@@ -83,15 +89,11 @@ class StateText:
         self._document: Yaml | None = None
         self._blocks: dict[str, Block] = {}
         self._rest: Mapping[str, Any] = {}
-        if not self._outlined(data.removeprefix(_BOM.encode())):
+        self.plain = self._outlined(data.removeprefix(_BOM.encode()))
+        if not self.plain:
             self._document = _parsed(self._whole)
             self._rest = self._document.value
         _require_shape(self._rest, self._line)
-
-    @property
-    def plain(self) -> bool:
-        """Whether single items can be read and written without the others."""
-        return self._document is None
 
     def _outlined(self, data: bytes) -> bool:
         """Whether the text is plain; then all but the items is read."""
@@ -105,7 +107,9 @@ class StateText:
             found = yaml_io.parse(others).value
         except YamlError:
             return False
-        self._rest = found if isinstance(found, dict) else {}
+        if not isinstance(found, dict):
+            return False
+        self._rest = found
         return set(self._rest) == self._blocks.keys() - {"items"}
 
     def _line(self, *path: str) -> int:
