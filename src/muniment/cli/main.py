@@ -109,8 +109,15 @@ def run(arguments: list[str]) -> int:
     except BaseException as error:  # noqa: BLE001 - the one place that turns errors into exit codes
         from muniment.cli import output  # noqa: PLC0415 - start-up stays light
 
-        return output.report_failure(error, arguments)
+        return output.report_failure(error, _without_item(arguments))
     return result if isinstance(result, int) else 0
+
+
+def _without_item(arguments: list[str]) -> list[str]:
+    """The arguments less what `state` calls `--json`: there it is an item, no wish for JSON on stdout."""
+    places = (at for at, word in enumerate(arguments) if not word.startswith("-"))
+    command = next((arguments[at] for at in places if at == 0 or arguments[at - 1] != "-C"), "")
+    return [word for word in arguments if word != "--json"] if command == "state" else arguments
 
 
 def _use_utf8() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,9 @@ from muniment.errors import UsageProblem
 if TYPE_CHECKING:
     from muniment.state.engine import StateFile
     from muniment.state.operations import Answer
+
+_ODD = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Characters that would end the line for some readers, or that UTF-8 can't hold."""
 
 
 def place_option(function: Function) -> Function:
@@ -93,10 +97,6 @@ def show(answer: Answer) -> None:
     click.echo(str(answer.word))
     if answer.value is not None:
         text = json.dumps(answer.value, ensure_ascii=False)
-        click.echo(text if text.isascii() or _encodable(text) else json.dumps(answer.value))
+        click.echo(_ODD.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
     if answer.note:
         output.say(output.safe(answer.note))
-
-
-def _encodable(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)

@@ -114,7 +114,8 @@ class _Editor:
         return {block.key: block for block in found}
 
     def _new_records(self, head: str, edits: Iterable[Edit], pad: str, step: str) -> str:
-        made = (spelling.record(edit.key, _set(edit.fields), pad, self.newline, step) for edit in edits)
+        ordered = sorted(edits, key=lambda one: one.key)
+        made = (spelling.record(edit.key, _set(edit.fields), pad, self.newline, step) for edit in ordered)
         return head + "".join(made)
 
     def _insert(self, parent: Block, edits: Sequence[Edit]) -> None:

@@ -8,8 +8,9 @@ Nothing is left beside the file.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from muniment.errors import MunimentError, Refused, Unavailable, UsageProblem
@@ -68,7 +69,7 @@ class StateFile:
     def _view(self) -> StateText | NoState:
         if not self.real.exists():
             return view_of(None)
-        return view_of(read_bytes(self.real, limit=MAX_BYTES))
+        return view_of(bytes_of(self.real))
 
     def _write(self, act: Callable[[StateText | NoState], Answer]) -> Answer:
         """Load, modify and write under the lock."""
@@ -93,8 +94,17 @@ class StateFile:
         data = view.edited((*answer.edits, *view.hidden_texts()))
         if view.exists and data == view.data:
             return
+        self._sweep()
         mode = None if view.exists or common_folder(self.real) else 0o600
         atomic_write(self.real, data, mode=mode)
+
+    def _sweep(self) -> None:
+        """Remove what a killed write left beside the file; under the lock nobody else is writing it."""
+        left = re.compile(rf"\.{re.escape(self.real.name[:100])}\.[0-9a-f]{{12}}\.tmp")
+        for entry in self.real.parent.iterdir():
+            if left.fullmatch(entry.name):
+                with suppress(OSError):
+                    entry.unlink()
 
     def _lock(self) -> AbstractContextManager[int]:
         common = common_folder(self.real)
@@ -105,7 +115,10 @@ class StateFile:
 
 def bytes_of(path: Path) -> bytes:
     """Another file's bytes; a missing or unreadable one raises what is answered with `ERROR`."""
-    return read_bytes(path, limit=MAX_BYTES)
+    try:
+        return read_bytes(path, limit=MAX_BYTES)
+    except UsageProblem as error:  # too large, which is nobody's misuse of the command
+        raise Unavailable(error.message) from error
 
 
 def common_folder(path: Path) -> Path | None:
