@@ -153,7 +153,7 @@ class Git:
                 pass_fds=self.inherited if acting else (),
             )
         except OSError as error:
-            raise _not_started(error) from error
+            raise not_started(error) from error
         return Ran(done.returncode, done.stdout, readable(done.stderr))
 
     def out(
@@ -175,7 +175,7 @@ class Git:
         return decode(self.out(*arguments, acting=acting)).removesuffix("\n")
 
 
-def _not_started(error: OSError) -> Unavailable:
+def not_started(error: OSError) -> Unavailable:
     return Unavailable(
         f"The git program could not be started: {error.strerror}.",
         "Install git (https://git-scm.com) or put it on PATH.",
@@ -265,7 +265,7 @@ class ObjectReader:
                     env=self._git.reading,
                 )
             except OSError as error:
-                raise _not_started(error) from error
+                raise not_started(error) from error
             weakref.finalize(self, _stop, self._process)
         return self._process
 

@@ -15,24 +15,34 @@ _TRUE = frozenset({"true", "yes", "on", "1", ""})
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every git setting in force; keys have section and name in lower case, as git prints them."""
+    """Every git setting in force; keys have section and name in lower case, as git prints them.
+
+    Attributes:
+        values: Each key's last value.
+        pairs: Every (key, value) in git's order, for keys that may be given several times.
+    """
 
     values: Mapping[str, str] = field(default_factory=dict)
+    pairs: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def parse(cls, listing: bytes) -> Self:
         """Read the output of `git config --list -z`; a key without a value reads `true`."""
-        values: dict[str, str] = {}
+        pairs: list[tuple[str, str]] = []
         for record in decode(listing).split("\0")[:-1]:
             key, newline, value = record.partition("\n")
-            values[key] = value if newline else "true"
-        return cls(values)
+            pairs.append((key, value if newline else "true"))
+        return cls(dict(pairs), tuple(pairs))
 
     def get(self, key: str) -> str | None:
         """One value (the last given wins), or None."""
         section, dot, rest = key.partition(".")
         middle, dot_two, name = rest.rpartition(".")
         return self.values.get(f"{section.lower()}{dot}{middle}{dot_two}{name.lower()}")
+
+    def all(self, key: str) -> tuple[str, ...]:
+        """Every value given for a key, in git's order; `key` as git prints it."""
+        return tuple(value for name, value in self.pairs if name == key)
 
     def flag(self, key: str) -> bool:
         """Whether a setting is on, by git's words for it; absent is off."""

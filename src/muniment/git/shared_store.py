@@ -1,0 +1,369 @@
+"""A bare repository of Muniment's own beside the user's: where a shared branch's objects are fetched to and made.
+
+It holds nothing that the remote or a retry wouldn't bring again. The user's index, `HEAD`, refs, `shallow` and
+their locks are never touched, nor waited for. Objects are made in this process (loose, as git writes them), so a
+commit costs no git process; what is fetched lies loose too, by `fetch.unpackLimit`.
+
+Formats: gitformat-loose(5), gitrepository-layout(5).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from muniment.errors import Refused
+from muniment.files import atomic_write, file_lock, sync_folder
+from muniment.git.objects import (
+    EMPTY_TREE,
+    TREE_MODE,
+    edit_tree,
+    format_commit,
+    parse_commit,
+    parse_tree,
+)
+from muniment.git.oid import MissingObject, Oid
+from muniment.git.process import Git, ObjectReader
+from muniment.git.repo import FILE_MODE, Commit, Signature
+
+FETCHED = "refs/muniment/fetched"
+"""Where a fetch puts the branch's tip."""
+TIP = "refs/muniment/tip"
+"""The tip that the next fetch builds on."""
+MANY_OBJECTS = 5000
+"""Above this many objects beyond those of the tip, old ones are dropped."""
+_LEVEL = 1
+
+_CONFIG = """\
+[core]
+\trepositoryformatversion = {version}
+\tfilemode = true
+\tbare = true
+\tlogAllRefUpdates = false
+\thooksPath = {nowhere}
+[fetch]
+\tunpackLimit = 10000
+\twriteCommitGraph = false
+[transfer]
+\tunpackLimit = 10000
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+"""
+_CONFIG_SHA256 = "[extensions]\n\tobjectFormat = sha256\n"
+
+
+class SharedStore:
+    """The private objects of one branch of one remote; see the module's docstring.
+
+    Attributes:
+        folder: The bare repository.
+        object_format: `sha1` or `sha256`, as in the user's repository.
+        held: The lock's file descriptor while this process holds it, for children that act under it.
+    """
+
+    def __init__(self, folder: Path, object_format: str, git: Git) -> None:
+        self.folder = folder
+        self.object_format = object_format
+        self.held: tuple[int, ...] = ()
+        self._git = Git(folder, git.environ)
+        self._reader: ObjectReader | None = None
+        self._made = False
+
+    @classmethod
+    def of(
+        cls, common_dir: Path, remote: str, url: str, branch: str, object_format: str, git: Git
+    ) -> SharedStore:
+        """The store of a clone for one branch of one remote; nothing is created yet."""
+        name = "\0".join((remote, url, branch)).encode("utf-8", "surrogatepass")
+        folder = common_dir / "muniment" / "shared" / hashlib.sha256(name).hexdigest()[:16]
+        return cls(folder, object_format, git)
+
+    # The folder
+
+    @contextmanager
+    def lock(self, wait_seconds: float = 10.0) -> Iterator[None]:
+        """Hold the store for the block: it is made if absent, and freed of what a killed git left in it.
+
+        git children started meanwhile hold it too, until they end. Within the block it may be taken again.
+
+        Raises:
+            Refused: Another process, or a git child of one, held it for `wait_seconds`.
+        """
+        if self.held:
+            yield
+            return
+        with file_lock(self.folder / "lock", wait_seconds=wait_seconds) as descriptor:
+            self._prepare()
+            self.held = (descriptor,)
+            try:
+                yield
+            finally:
+                self.held = ()
+
+    def _prepare(self) -> None:
+        if not self._is_whole():
+            self._make()
+        self._made = True
+        for stale in self._left_behind():
+            with suppress(OSError):
+                stale.unlink()
+
+    def _is_whole(self) -> bool:
+        try:
+            return (self.folder / "config").read_text("utf-8") == self._config() and (
+                self.folder / "HEAD"
+            ).exists()
+        except (OSError, UnicodeDecodeError):
+            return False
+
+    def _config(self) -> str:
+        wide = self.object_format == "sha256"
+        return _CONFIG.format(version=int(wide), nowhere=os.devnull) + (_CONFIG_SHA256 if wide else "")
+
+    def _make(self) -> None:
+        """Make the repository (anew), by the files that git needs to know it for one."""
+        for name in ("objects", "refs"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+        for name in ("shallow", "packed-refs"):
+            (self.folder / name).unlink(missing_ok=True)
+        (self.folder / "objects" / "info").mkdir(parents=True)
+        (self.folder / "objects" / "pack").mkdir()
+        (self.folder / "refs" / "muniment").mkdir(parents=True)
+        (self.folder / "HEAD").write_bytes(b"ref: refs/muniment/none\n")
+        atomic_write(self.folder / "config", self._config().encode("utf-8"))
+        self._reader = None
+
+    def remake(self) -> None:
+        """Drop every object and ref: for a store that is damaged. The lock must be held."""
+        self._make()
+
+    def _left_behind(self) -> Iterator[Path]:
+        """Lock files and half-written objects of git processes that are gone: whoever runs holds the lock."""
+        for folder in (self.folder, self.folder / "refs", self.folder / "refs" / "muniment"):
+            yield from (one for one in _listed(folder) if one.name.endswith(".lock"))
+        for folder in (self.folder / "objects", self.folder / "objects" / "pack"):
+            for one in _listed(folder):
+                if one.name.startswith("tmp_") or one.name.endswith(".lock"):
+                    if one.is_dir():
+                        shutil.rmtree(one, ignore_errors=True)
+                    else:
+                        yield one
+
+    # Refs: plain files, by which a fetch knows what is here
+
+    def ref(self, name: str) -> Oid | None:
+        """What one of the store's refs names."""
+        try:
+            text = (self.folder / name).read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+        return Oid(text) if len(text) == len(EMPTY_TREE[self.object_format]) else None
+
+    def drop_ref(self, name: str) -> None:
+        """Remove one of the store's refs, if it is there."""
+        (self.folder / name).unlink(missing_ok=True)
+
+    def cut(self, tip: Oid) -> None:
+        """Let the next fetch build on `tip`, and take its history for cut off right there.
+
+        So neither the negotiation nor the list of cuts grows with the branch.
+        """
+        atomic_write(self.folder / "shallow", f"{tip}\n".encode("ascii"))
+        atomic_write(self.folder / TIP, f"{tip}\n".encode("ascii"))
+
+    def uncut(self) -> None:
+        """Let the next fetch bring the whole history."""
+        self.drop_ref(TIP)
+        (self.folder / "shallow").unlink(missing_ok=True)
+
+    # Objects, read
+
+    def get(self, oid: Oid) -> tuple[str, bytes]:
+        """An object's type and content.
+
+        Raises:
+            MissingObject: It isn't in the store, or damaged there.
+        """
+        found = self._loose(oid) or self._packed(oid)
+        if found is None:
+            raise MissingObject(f"The object {oid.short} of the shared branch is not in this clone.")
+        return found
+
+    def has(self, oid: Oid) -> bool:
+        """Whether the object can be read."""
+        try:
+            self.get(oid)
+        except MissingObject:
+            return False
+        return True
+
+    def _path(self, oid: Oid) -> Path:
+        return self.folder / "objects" / oid[:2] / oid[2:]
+
+    def _loose(self, oid: Oid) -> tuple[str, bytes] | None:
+        if oid == EMPTY_TREE[self.object_format]:
+            return "tree", b""
+        try:
+            raw = zlib.decompress(self._path(oid).read_bytes())
+        except (OSError, zlib.error):
+            return None
+        head, _, data = raw.partition(b"\0")
+        kind, _, size = head.partition(b" ")
+        return (kind.decode("ascii"), data) if size == b"%d" % len(data) else None
+
+    def _packed(self, oid: Oid) -> tuple[str, bytes] | None:
+        packs = self.folder / "objects" / "pack"
+        if not any(one.name.endswith(".idx") for one in _listed(packs)):
+            return None
+        self._reader = self._reader or ObjectReader(self._git)
+        return self._reader.get(oid)
+
+    def _typed(self, oid: Oid, kind: str) -> bytes:
+        found, data = self.get(oid)
+        if found != kind:
+            raise MissingObject(f"The object {oid.short} of the shared branch is a {found}, not a {kind}.")
+        return data
+
+    def commit(self, oid: Oid) -> Commit:
+        """A commit's facts; raises `MissingObject`."""
+        return parse_commit(oid, self._typed(oid, "commit"))
+
+    def blob(self, oid: Oid) -> bytes:
+        """A blob's bytes; raises `MissingObject`."""
+        return self._typed(oid, "blob")
+
+    def tree(self, oid: Oid) -> dict[str, tuple[Oid, int]]:
+        """A tree's own entries by name, each with id and mode; raises `MissingObject`."""
+        listed = parse_tree(self._typed(oid, "tree"), self.object_format)
+        return {name: (child, mode) for name, mode, child in listed}
+
+    def _entry(self, commit: Oid, path: str) -> tuple[Oid, int] | None:
+        here, mode = self.commit(commit).tree, TREE_MODE
+        for name in path.split("/"):
+            if mode != TREE_MODE:
+                return None
+            found = self.tree(here).get(name)
+            if found is None:
+                return None
+            here, mode = found
+        return here, mode
+
+    def file(self, commit: Oid, path: str) -> bytes | None:
+        """A file's bytes in a commit, or None where there is no plain file."""
+        found = self._entry(commit, path)
+        return self.blob(found[0]) if found and found[1] in _FILE_MODES else None
+
+    def files(self, commit: Oid, folder: str = "") -> dict[str, Oid]:
+        """Every plain file below a folder ("" for all) in a commit, by its whole path, sorted."""
+        start = (self.commit(commit).tree, TREE_MODE) if not folder else self._entry(commit, folder)
+        if start is None or start[1] != TREE_MODE:
+            return {}
+        return dict(sorted(self._below(start[0], f"{folder}/" if folder else "")))
+
+    def _below(self, tree: Oid, prefix: str) -> Iterator[tuple[str, Oid]]:
+        for name, (oid, mode) in self.tree(tree).items():
+            if mode == TREE_MODE:
+                yield from self._below(oid, f"{prefix}{name}/")
+            elif mode in _FILE_MODES:
+                yield prefix + name, oid
+
+    def ancestry(self, tip: Oid, wanted: Oid) -> bool | None:
+        """Whether `wanted` is `tip` or behind it; None when history is cut off before that shows."""
+        pending, seen, whole = [tip], {tip}, True
+        while pending:
+            here = pending.pop()
+            if here == wanted:
+                return True
+            try:
+                parents = self.commit(here).parents
+            except MissingObject:
+                whole = False
+                continue
+            pending += [parent for parent in parents if parent not in seen]
+            seen.update(parents)
+        return False if whole else None
+
+    # Objects, made
+
+    def write(self, kind: str, data: bytes) -> Oid:
+        """Store an object (`blob`, `tree`, `commit`) durably; one that is there already stays as it is."""
+        whole = b"%s %d\0" % (kind.encode("ascii"), len(data)) + data
+        oid = Oid(hashlib.new(self.object_format, whole, usedforsecurity=False).hexdigest())
+        if self._loose(oid) is not None:
+            return oid
+        place = self._path(oid)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        _store(place, zlib.compress(whole, _LEVEL))
+        return oid
+
+    def edit(self, base: Oid | None, changes: Mapping[str, bytes | None]) -> Oid:
+        """Store a tree like commit `base`'s (None: empty) with files set or (None) removed.
+
+        A file that was there keeps its mode.
+
+        Raises:
+            Refused: A file would replace a folder, or a folder a file.
+            MissingObject: A tree of `base` isn't in the store.
+        """
+        sets = {path: self._set(base, path, data) for path, data in changes.items()}
+        tree = None if base is None else self.commit(base).tree
+        return edit_tree(
+            tree, sets, lambda one: self._typed(one, "tree"), self._write_tree, self.object_format
+        )
+
+    def _set(self, base: Oid | None, path: str, data: bytes | None) -> tuple[Oid, int] | None:
+        if data is None:
+            return None
+        if any(part in {"", ".", ".."} or part.lower() == ".git" for part in path.split("/")):
+            raise Refused(f"{path!r} is no path that git can hold.")
+        old = None if base is None else self._entry(base, path)
+        return self.write("blob", data), old[1] if old and old[1] in _FILE_MODES else FILE_MODE
+
+    def _write_tree(self, data: bytes) -> Oid:
+        return self.write("tree", data)
+
+    def write_commit(
+        self,
+        tree: Oid,
+        parents: Iterable[Oid],
+        message: str,
+        author: Signature,
+        committer: Signature,
+    ) -> Oid:
+        """Store a commit; it is on no branch."""
+        return self.write("commit", format_commit(tree, parents, message, author, committer))
+
+
+_FILE_MODES = frozenset({0o100644, 0o100755, 0o100664})
+
+
+def _store(place: Path, data: bytes) -> None:
+    """Put an object in its place, so that a kill leaves all of it or none."""
+    descriptor, temporary = tempfile.mkstemp(prefix="tmp_obj_", dir=place.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(temporary).chmod(0o444)
+        Path(temporary).replace(place)
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
+    sync_folder(place.parent)
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
