@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from muniment.check import clone, commits, files, gating, goals, links, plan, records
+from muniment.check import clone, commits, files, gating, goals, links, merges, plan, records
 from muniment.check.context import Context
 from muniment.check.findings import Finding
 
@@ -26,6 +26,7 @@ RULES: Mapping[str, Rule] = {
     "state": plan.state,
     "closed-without-evidence": plan.closed_items,
     "plan": plan.plan,
+    "lost-in-merge": merges.merges,
     "doc-link": links.links,
     "decision-target": links.decision_targets,
     "roadmap": goals.roadmaps,

@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "roadmap": ("roadmap:roadmap", "Check goals, milestones and stories."),
     "ledger": ("ledger:ledger", "Record and read decisions."),
     "state": ("state:state", "Read and write the sweep's state: a stable protocol for agents."),
-    "repair": ("repair:repair", "Mend the ledger after a merge, revert or cherry-pick, losing nothing."),
+    "repair": ("repair:repair", "Mend ledger, state and plan after a merge or revert, losing nothing."),
     "merge-driver": ("merge_driver:merge_driver", "Merge one file of Muniment's; git calls it."),
     "textconv": ("merge_driver:textconv", "Show one file of Muniment's as text; git diff calls it."),
     "check": ("check:check", "Check everything Muniment owns: for hooks, CI and before a PR."),

@@ -77,6 +77,11 @@ def merge_item_text(base: str | None, ours: str, theirs: str, *, hidden: bool = 
     return _merge_document((base, ours, theirs), values, (), lambda _: "")
 
 
+def combined(texts: Sequence[str], value: Mapping[str, Any]) -> str:
+    """A text that says `value`, out of the lines of three others."""
+    return _merge_document(texts, lambda *_: dict(value), (), lambda _: "")
+
+
 def _state_fault(value: Any) -> str:
     if type(value.get("schema_version")) is not int:
         return "The state has no whole-number `schema_version`."

@@ -1,4 +1,4 @@
-"""`muniment repair`: mend the ledger after a plain merge, a revert or a cherry-pick, losing nothing."""
+"""`muniment repair`: mend ledger, state and plan after a plain merge, losing nothing."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 @pass_invocation
 @click.pass_context
 def repair(context: click.Context, invocation: Invocation, paths: tuple[str, ...], as_json: bool) -> None:
-    """Mend the ledger after a merge, revert or cherry-pick, losing nothing.
+    """Mend ledger, state and plan after a merge, revert or cherry-pick, losing nothing.
 
     Conflict markers, doubled and lost entries, absent ancestors and sealed segments are mended from the
-    conflict's sides and from this clone's history. Also works in the middle of a merge or rebase; nothing is
-    staged or committed. Exit 1 when something is left; docs/repair.md says what then.
+    conflict's sides and from this clone's history; state and plan are merged by item. Also works in the
+    middle of a merge or rebase; nothing is staged or committed. Exit 1 when something is left;
+    docs/repair.md says what then.
     """
-    from muniment.ledger.repair_paths import repair as mend  # noqa: PLC0415 - help stays light
+    from muniment.merge_repair import repair as mend  # noqa: PLC0415 - help stays light
 
     ws = invocation.writable
     done = mend(ws, _inside(invocation, paths))
@@ -72,7 +73,9 @@ def _print(done: Outcome, operation: Operation) -> None:
             [f"{output.style('unresolved:', 'bad')} {output.safe(where)}: {output.safe(left.message)} {rule}"]
         )
     if not done.repaired and not done.unresolved:
-        output.emit(["Nothing to repair: the ledger is whole and holds all that HEAD's history recorded."])
+        output.emit(
+            ["Nothing to repair: the ledger holds all that HEAD's history recorded; no merge is open."]
+        )
     if done.written:
         listed = " ".join(shlex.quote(path) for path in done.written)
         output.say(f"Nothing was staged. Next: git add -- {output.safe(listed)}")
