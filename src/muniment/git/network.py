@@ -1,7 +1,7 @@
-"""How git reaches a remote from a repository of ours as it would from the user's: settings, environment, time limit.
+"""How git reaches a remote from a repository of ours as from the user's: settings, environment, time limit.
 
 The user's remote is known to our git runs under a name of its own, with the same settings but its refspecs:
-so nothing of the user's is fetched into or tracked, while `url.*.insteadOf`, proxies and the rest apply as usual.
+so nothing is fetched into the user's refs or tracked, while `url.*.insteadOf`, proxies and the rest apply.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _end(process: subprocess.Popen[bytes]) -> int:
     if process.poll() is None:
         process.kill()
         process.wait()
-    return -abs(process.returncode or 15)
+    return -abs(process.poll() or 15)
 
 
 def _said(stream: IO[bytes]) -> str:

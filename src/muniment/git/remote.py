@@ -1,8 +1,8 @@
 """One branch of one remote: look at it, fetch it into a store of our own, push a commit by compare-and-set.
 
-Nothing is written to the user's repository: no tracking ref, no `FETCH_HEAD`, no index, no lock of git's waited
-for. `git ls-remote` and `git push` run in the user's working tree, so that their settings, credential helpers and
-pre-push hooks apply as usual; `git fetch` runs on the private store, with the user's settings for connecting.
+Nothing is written to the user's repository: no tracking ref, no `FETCH_HEAD`, no index, no lock of git's
+waited for. `git ls-remote` and `git push` run in the user's working tree, so that their settings, credential
+helpers and pre-push hooks apply; `git fetch` runs on the private store, with the user's connection settings.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Remote:
                 code="no-remote",
             )
         self.url = urls[0] if urls else name
-        self.store = SharedStore.of(repo.common_dir, name, self.url, branch, repo.object_format, repo.git)
+        self.store = SharedStore.of(repo, name, self.url, branch)
 
     @cached_property
     def _user_side(self) -> Git:
@@ -110,7 +110,7 @@ class Remote:
         return f"muniment-{self.store.folder.name}"
 
     def _talk(self, arguments: Sequence[str], *, private: bool, alternates: bool = False) -> Talk:
-        """Run git in the user's working tree (a relative URL is relative to it), on the store if `private`."""
+        """Run git in the user's working tree (a relative URL starts there), on the store if `private`."""
         reach = connection(self._settings, self.name, self._connection_alias)
         base = for_network(self._user_side.environ, self._settings)
         if private:

@@ -1,8 +1,8 @@
-"""A bare repository of Muniment's own beside the user's: where a shared branch's objects are fetched to and made.
+"""A bare repository of Muniment's own beside the user's: a shared branch's objects, fetched and made.
 
-It holds nothing that the remote or a retry wouldn't bring again. The user's index, `HEAD`, refs, `shallow` and
-their locks are never touched, nor waited for. Objects are made in this process (loose, as git writes them), so a
-commit costs no git process; what is fetched lies loose too, by `fetch.unpackLimit`.
+It holds nothing that the remote or a retry wouldn't bring again. The user's index, `HEAD`, refs, `shallow`
+and their locks are never touched, nor waited for. Objects are made in this process (loose, as git writes
+them), so a commit costs no git process; what is fetched lies loose too, by `fetch.unpackLimit`.
 
 Formats: gitformat-loose(5), gitrepository-layout(5).
 """
@@ -30,7 +30,7 @@ from muniment.git.objects import (
 )
 from muniment.git.oid import MissingObject, Oid
 from muniment.git.process import Git, ObjectReader
-from muniment.git.repo import FILE_MODE, Commit, Signature
+from muniment.git.repo import FILE_MODE, Commit, Repository, Signature
 
 FETCHED = "refs/muniment/fetched"
 """Where a fetch puts the branch's tip."""
@@ -78,13 +78,11 @@ class SharedStore:
         self._made = False
 
     @classmethod
-    def of(
-        cls, common_dir: Path, remote: str, url: str, branch: str, object_format: str, git: Git
-    ) -> SharedStore:
+    def of(cls, repo: Repository, remote: str, url: str, branch: str) -> SharedStore:
         """The store of a clone for one branch of one remote; nothing is created yet."""
-        name = "\0".join((remote, url, branch)).encode("utf-8", "surrogatepass")
-        folder = common_dir / "muniment" / "shared" / hashlib.sha256(name).hexdigest()[:16]
-        return cls(folder, object_format, git)
+        name = f"{remote}\0{url}\0{branch}".encode("utf-8", "surrogatepass")
+        folder = repo.common_dir / "muniment" / "shared" / hashlib.sha256(name).hexdigest()[:16]
+        return cls(folder, repo.object_format, repo.git)
 
     # The folder
 
