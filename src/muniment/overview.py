@@ -11,13 +11,15 @@ from muniment.check.reading import read_state
 from muniment.documents.reading import Kind, read_document
 from muniment.documents.stages import Stage, Standing
 from muniment.errors import MunimentError, Problem
-from muniment.intake import batches
+from muniment.intake import batches, waiting
 from muniment.ledger import store
 from muniment.state.store import sensitive_sources
 from muniment.workspace import Workspace
 
 T = TypeVar("T")
 
+_BATCHES_NAMED = 3
+"""Of how many waiting batches the next steps are named, newest first."""
 _LIMIT = 64 * 1024 * 1024
 
 
@@ -106,8 +108,9 @@ def next_steps(found: Status) -> Iterator[tuple[str, str]]:
         yield "muniment config show", "the settings have problems"
     if found.ledger.ok is False:
         yield "muniment check", "the ledger has a problem"
-    if found.waiting:
-        yield "muniment triage", f"{found.waiting} rows wait for a decision or for being applied"
+    waits = [batch for batch in found.batches if batch.waiting]
+    for batch in reversed(waits[-_BATCHES_NAMED:]):
+        yield from waiting.steps(batch.waits, batch.batch if batch is not waits[-1] else "")
     if not found.hooks:
         yield "muniment hooks install", "check what Muniment owns before each commit"
 

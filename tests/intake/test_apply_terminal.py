@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +15,11 @@ import pytest
 
 from tests.support.cli import muniment
 from tests.support.repo import Repo
-from tests.support.triage import TRIAGE, Told, decide, intake
+from tests.support.triage import NAME, TRIAGE, Told, decide, intake
 
 LIMIT_SECONDS = 60
+INTERRUPT, END_OF_INPUT = "\x03", "\x04"
+"""Ctrl-C (sent as the signal: the terminal isn't the process's own) and Ctrl-D."""
 
 
 def at_terminal(repo: Repo, *arguments: str, answer: str) -> tuple[int, str]:
@@ -35,10 +39,14 @@ def at_terminal(repo: Repo, *arguments: str, answer: str) -> tuple[int, str]:
             break
         shown += piece
         if not answered and b"[y/N]" in shown:
-            os.write(main, answer.encode() + b"\n")
+            if answer == INTERRUPT:
+                process.send_signal(signal.SIGINT)
+            else:
+                os.write(main, answer.encode() + (b"" if answer == END_OF_INPUT else b"\n"))
             answered = True
     os.close(main)
-    return process.wait(LIMIT_SECONDS), shown.decode("utf-8", "replace")
+    text = shown.decode("utf-8", "replace")
+    return process.wait(LIMIT_SECONDS), re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 @pytest.fixture
@@ -62,11 +70,54 @@ def test_apply__lines_of_the_file_count_once_confirmed_at_the_terminal(team: Rep
     assert team.status() == ""
 
 
-def test_apply__no_changes_nothing(team: Repo) -> None:
+def test_apply__no_is_an_answer_that_changes_nothing(team: Repo) -> None:
     before = (team.head(), team.status(), team.read(TRIAGE))
-    code, _ = at_terminal(team, "apply", answer="n")
-    assert code != 0
+    code, shown = at_terminal(team, "apply", answer="n")
+    assert code == 1
     assert (team.head(), team.status(), team.read(TRIAGE)) == before
+    assert "error" not in shown
+    assert "Not applied; nothing was changed." in shown
+    assert "Do it with:" not in shown
+    (later,) = re.findall(r"muniment apply --confirm ([0-9a-f]+)", shown)
+    assert at_terminal(team, "apply", "--confirm", later, answer="n")[0] == 1
+    assert (team.head(), team.status(), team.read(TRIAGE)) == before
+    assert at_terminal(team, "apply", "--confirm", later, answer="y")[0] == 0
+
+
+@pytest.mark.parametrize("command", ["apply", "undo"])
+@pytest.mark.parametrize("answer", [INTERRUPT, END_OF_INPUT])
+def test_interrupted__says_that_nothing_was_done(team: Repo, command: str, answer: str) -> None:
+    if command == "undo":
+        assert at_terminal(team, "apply", answer="y")[0] == 0
+    before = (team.head(), team.status())
+    code, shown = at_terminal(team, command, answer=answer)
+    assert code == 130
+    assert "nothing was changed" in " ".join(shown.split())
+    assert (team.head(), team.status()) == before
+
+
+def test_apply__says_again_above_the_question_what_it_does_and_what_it_leaves_out(repo: Repo) -> None:
+    intake(repo, [Told("one"), Told("two"), Told("three", "reject")])
+    decide(repo, ["1", "3"], channel="flag")
+    code, shown = at_terminal(repo, "apply", answer="y")
+    assert code == 0, shown
+    asked = " ".join(shown[shown.index("one.md: new bug") : shown.index("[y/N]")].split())
+    assert "2 rows to apply: row 1: new" in asked
+    assert "left out row 2: undecided, stays in the batch" in asked
+    assert f"Decide the rest: muniment triage --batch {NAME}" in shown
+    preview = muniment("apply", "--preview", "--json", cwd=repo.path)
+    assert preview.code == 1
+
+
+def test_apply_and_log__count_the_entries_alike(team: Repo) -> None:
+    decide(team, ["1", "2"], channel="flag")
+    shown = muniment("apply", "--preview", cwd=team.path).ok()
+    assert "docs/reviews/ledger.json: 5 entries added" in shown.out
+    (word,) = re.findall(r"--confirm ([0-9a-f]+)", shown.err)
+    muniment("apply", "--confirm", word, cwd=team.path).ok()
+    logged = muniment("ledger", "log", cwd=team.path).ok().out
+    assert f"{NAME}  5 entries added" in logged
+    assert len(logged.splitlines()) == 5
 
 
 def test_token_of_a_terminal__is_no_good_elsewhere(team: Repo) -> None:
@@ -88,8 +139,10 @@ def test_terminal__is_none_under_ci(team: Repo, monkeypatch: pytest.MonkeyPatch)
 
 def test_undo__asks_and_records_the_terminal(team: Repo) -> None:
     assert at_terminal(team, "apply", answer="y")[0] == 0
+    assert at_terminal(team, "undo", answer="n")[0] == 1
     code, shown = at_terminal(team, "undo", answer="y")
     assert code == 0, shown
+    assert "undone batch" in shown
     assert not (team.path / "docs/bugs/one.md").exists()
     found = muniment("ledger", "log", "--kind", "undo", "--json", cwd=team.path).ok().json["entries"]
     assert found[0]["data"]["verified"] == "terminal"

@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -436,12 +437,16 @@ class Terminal:
         return self.process.wait(timeout=30)
 
 
+def words(text: str) -> str:
+    """What a terminal shows, without colours, the marks of quotations and where the lines were broken."""
+    return " ".join(re.sub(r"\x1b\[[0-9;]*m", "", text).replace("│", " ").split())
+
+
 def test_terminal__row_by_row(team: Repo) -> None:
     terminal = Terminal(team, "triage")
-    first = terminal.until("Row 1:")
-    assert "docs/bugs/offline.md:1" in first
-    assert OFFLINE in first
+    first = words(terminal.until("Row 1:"))
     assert first.index(OFFLINE) < first.index("docs/bugs/offline.md:1")
+    assert "[a]pprove (attach → docs/bugs/offline.md:1; also marks it real)" in first
     terminal.say("x")
     terminal.until("one of the letters")
     terminal.say("v")
@@ -449,22 +454,22 @@ def test_terminal__row_by_row(team: Repo) -> None:
     terminal.say("real")
     terminal.until("Why")
     terminal.say("I saw it.")
-    assert "attach" in terminal.until("[a]pprove")
+    assert "(attach → docs/bugs/offline.md:1)," in words(terminal.until("Row 1:"))
     terminal.say("a")
     terminal.until("Row 2:")
     terminal.say("o")
     terminal.until("Action")
     terminal.say("reject")
-    terminal.until("Target")
-    terminal.say("")
     terminal.until("Why")
     terminal.say("")
     terminal.until("reason is needed")
     terminal.say("Not worth it.")
     terminal.until("Row 3:")
-    terminal.say("s")
+    terminal.say("")
     assert terminal.end() == 0
-    assert "2 decided, 1 waiting" in terminal.seen
+    assert "(left undecided)" in terminal.seen
+    assert "1 undecided, 2 decided, not applied" in terminal.seen
+    assert "next: muniment apply (2 rows wait" in terminal.seen
     found = shown(team)["rows"]
     assert [one["decision"] and one["decision"]["verified"] for one in found] == [
         "terminal",
@@ -473,6 +478,99 @@ def test_terminal__row_by_row(team: Repo) -> None:
     ]
     assert found[0]["verify"]["reason"] == "I saw it."
     assert found[1]["decision"]["reason"] == "Not worth it."
+
+
+def test_terminal__question_mark_explains_every_letter(team: Repo) -> None:
+    terminal = Terminal(team, "triage")
+    terminal.until("Row 1:")
+    terminal.say("?")
+    explained = words(terminal.until("Row 1:"))
+    for letter in ("a approve:", "o override:", "v verify:", "e edit:", "d dismiss:", "s skip:", "q quit:"):
+        assert letter in explained
+    terminal.say("q")
+    assert terminal.end() == 0
+    assert "(left undecided)" in terminal.seen
+
+
+def test_terminal__target_is_offered_and_checked_before_the_reason(team: Repo) -> None:
+    terminal = Terminal(team, "triage")
+    terminal.until("Row 1:")
+    terminal.say("o")
+    assert "known-limitation" in terminal.until("Action:")
+    terminal.say("attach")
+    offered = words(terminal.until("offline.md:1): "))
+    assert "1 docs/bugs/offline.md:1 Offline edits are lost" in offered
+    terminal.say("docs/no.md")
+    assert "There is no file" in words(terminal.until("offline.md:1): "))
+    terminal.say("../elsewhere.md")
+    assert "not a target:" in words(terminal.until("offline.md:1): "))
+    terminal.say("1")
+    terminal.until("Why")
+    terminal.say("It is this one.")
+    terminal.until("Row 2:")
+    terminal.say("o")
+    terminal.until("Action:")
+    terminal.say("duplicate")
+    terminal.until("Target:")
+    terminal.say("9")
+    terminal.until("not a target:")
+    terminal.say("1")
+    terminal.until("Why")
+    terminal.say("The same.")
+    terminal.until("Row 3:")
+    terminal.say("q")
+    assert terminal.end() == 0
+    found = shown(team)["rows"]
+    assert found[0]["decision"]["target"] == "docs/bugs/offline.md:1"
+    assert found[1]["decision"]["target"] == found[0]["fingerprint"]
+
+
+def test_terminal__interrupted_keeps_what_was_decided(team: Repo) -> None:
+    terminal = Terminal(team, "triage")
+    terminal.until("Row 1:")
+    terminal.say("a")
+    terminal.until("Row 2:")
+    terminal.say("o")
+    terminal.until("Action:")
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.end() == 130
+    assert "What was decided so far is kept" in words(terminal.seen)
+    assert [bool(row["decision"]) for row in shown(team)["rows"]] == [True, False, False]
+
+
+def test_terminal__what_was_undone_can_be_decided_otherwise(team: Repo) -> None:
+    muniment("triage", "approve", "--all", cwd=team.path).ok()
+    word = muniment("apply", "--preview", "--json", cwd=team.path).ok().json["token"]
+    muniment("apply", "--confirm", word, cwd=team.path).ok()
+    done = muniment("undo", "--yes", cwd=team.path).ok()
+    assert "The decisions stay in the triage file" in done.err
+    found = muniment("status", "--json", cwd=team.path).ok().json
+    assert found["triage"][0] | {"batch": ""} == {
+        "batch": "",
+        "rows": 3,
+        "waiting": 3,
+        "undecided": 0,
+        "unconfirmed": 0,
+        "decided": 0,
+        "undone": 3,
+        "fault": "",
+    }
+    assert [step["command"] for step in found["next"]][:2] == ["muniment apply", "muniment triage"]
+    terminal = Terminal(team, "triage")
+    listed = words(terminal.until("Go through them again"))
+    assert "Everything is decided; 3 rows not applied (3 undone):" in listed
+    terminal.say("y")
+    terminal.until("Row 1:")
+    terminal.say("d")
+    terminal.until("Why")
+    terminal.say("")
+    terminal.until("Row 2:")
+    terminal.say("")
+    assert "(left as it was decided)" in words(terminal.until("Row 3:"))
+    terminal.say("q")
+    assert terminal.end() == 0
+    assert "2 undone, still decided" in terminal.seen
+    assert "next: muniment apply (2 rows wait" in terminal.seen
 
 
 def test_terminal__confirms_a_line_of_the_file(team: Repo) -> None:
@@ -509,7 +607,11 @@ def test_terminal__edit_dismiss_and_what_can_not_be_done(team: Repo) -> None:
     terminal.say("e")
     terminal.until("Target")
     terminal.say("docs/no.md")
-    terminal.until("Layer")
+    terminal.until("not a target:")
+    terminal.say("")
+    terminal.until("Layer (")
+    terminal.say("nowhere")
+    terminal.until("no layer of this repository")
     terminal.say("")
     terminal.until("other words")
     terminal.say("")
@@ -518,7 +620,7 @@ def test_terminal__edit_dismiss_and_what_can_not_be_done(team: Repo) -> None:
     terminal.say("e")
     terminal.until("Target")
     terminal.say("")
-    terminal.until("Layer")
+    terminal.until("Layer (")
     terminal.say("prompt")
     terminal.until("other words")
     terminal.say("Edits go missing.")

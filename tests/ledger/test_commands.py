@@ -321,7 +321,7 @@ def test_log__shows_every_kind_in_a_few_words(repo: Repo) -> None:
     repo.write(PATH, file(first, done, undone, strange))
     shown = run(repo, "log").ok().out.splitlines()
     assert len(shown) == 4
-    assert any("2026-02-01-helper  1 entry" in line for line in shown)
+    assert any("2026-02-01-helper  2 entries added" in line for line in shown)
     assert any(f"entry {done['id'][:12]}" in line and "Too early" in line for line in shown)
     assert any("It breaks" in line for line in shown)
     assert "No entries of kind none" in run(repo, "log", "--kind", "none").ok().err

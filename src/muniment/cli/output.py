@@ -12,7 +12,22 @@ from typing import Any
 
 import click
 
+from muniment.cli.fit import fit, short_hashes
 from muniment.errors import MunimentError, Problem
+
+__all__ = [
+    "emit",
+    "emit_json",
+    "number",
+    "problem_json",
+    "problem_lines",
+    "report_failure",
+    "safe",
+    "say",
+    "short_hashes",
+    "style",
+    "waiting",
+]
 
 _CONTROL = dict.fromkeys(
     [
@@ -41,12 +56,17 @@ def emit_json(document: object) -> None:
 def emit(lines: Iterable[str]) -> None:
     """Print a result for people on stdout, one line each."""
     for line in lines:
-        click.echo(line, color=_color(sys.stdout))
+        click.echo(_fitted(line, sys.stdout), color=_color(sys.stdout))
 
 
 def say(text: str) -> None:
     """Tell a person something on stderr; programs read stdout."""
-    click.echo(text, err=True, color=_color(sys.stderr))
+    click.echo(_fitted(text, sys.stderr), err=True, color=_color(sys.stderr))
+
+
+def number(count: int, one: str, many: str = "") -> str:
+    """A count with its noun: `1 row`, `2 rows`, `2 batches`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 @contextmanager
@@ -141,7 +161,7 @@ def _report(error: BaseException, arguments: Sequence[str]) -> int:  # noqa: PLR
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        _fail("interrupted", "Interrupted.", "", as_json=as_json)
+        _fail("interrupted", f"Interrupted. {error}".rstrip(), "", as_json=as_json)
         return EXIT_INTERRUPTED
     if isinstance(error, MunimentError):
         _fail(error.code, error.message, error.hint, as_json=as_json, problems=error.problems)
@@ -187,6 +207,16 @@ def _fail(code: str, message: str, hint: str, *, as_json: bool, problems: Sequen
         if problems:
             body["problems"] = [problem_json(problem) for problem in problems]
         emit_json({"error": body})
+
+
+def _fitted(text: str, stream: Any) -> str:
+    """Text as the stream takes it: at a terminal long lines are broken between words."""
+    if not stream.isatty():
+        return text
+    import shutil  # noqa: PLC0415 - only at a terminal
+
+    width = shutil.get_terminal_size().columns
+    return "\n".join(part for line in text.split("\n") for part in fit(line, width))
 
 
 def _color(stream: Any) -> bool:

@@ -41,18 +41,42 @@ def require_asking(*, show: bool, person: bool, as_json: bool, command: str) -> 
         raise UsageProblem("--json needs --preview or --confirm.", hint)
 
 
-def ask(question: str) -> None:
-    """Ask a person; anything but yes ends the command (`click.Abort`) with nothing written."""
-    click.confirm(question, abort=True, err=True)
+def ask(question: str, otherwise: str) -> bool:
+    """Ask a person a question to be answered yes or no; what isn't done on a no, `otherwise` says.
+
+    Raises:
+        click.Abort: They interrupted it, which is no answer; it carries `otherwise`.
+    """
+    try:
+        agreed = click.confirm(question, err=True)
+    except click.Abort as error:
+        output.say("")
+        raise click.Abort(otherwise) from error
+    if not agreed:
+        output.say(otherwise)
+    return agreed
 
 
-def ask_if_needed(workspace: Workspace, word: str, *, person: bool) -> None:
+def ask_if_needed(workspace: Workspace, word: str, *, person: bool) -> bool:
     """Ask again for a token that counts lines of a file which only a person's word makes count."""
     from muniment import tokens  # noqa: PLC0415 - help stays light
 
     token = tokens.find(workspace, word)
-    if token is not None and token.terminal and not token.used and person:
-        ask("Decisions in the triage file count once you confirm them. Do they stand?")
+    if token is None or not token.terminal or token.used or not person:
+        return True
+    return ask(
+        "Decisions in the triage file count once you confirm them. Do they stand?",
+        "Nothing was applied, and the token can still be used. To decide otherwise: muniment triage",
+    )
+
+
+def not_done(token: Token, command: str, what: str) -> str:
+    """What to tell a person who doesn't want what was just shown."""
+    return (
+        f"{what}; nothing was changed. For a fresh preview: muniment {command}\n"
+        f"To do later what was shown here (until {_until(token)}):\n"
+        f"  muniment {command} --confirm {token.token}"
+    )
 
 
 def document(token: Token, log: Iterable[Change], body: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,8 +92,11 @@ def document(token: Token, log: Iterable[Change], body: Mapping[str, Any]) -> di
 def say_token(token: Token, command: str) -> None:
     """Tell a person the token, below what it stands for."""
     output.emit([f"token {output.style(token.token, 'strong')}"])
-    until = f"{token.expires:%Y-%m-%d %H:%M} UTC"
-    output.say(f"Do it with: muniment {command} --confirm {token.token} (once, until {until})")
+    output.say(f"Do it with: muniment {command} --confirm {token.token} (once, until {_until(token)})")
+
+
+def _until(token: Token) -> str:
+    return f"{token.expires:%Y-%m-%d %H:%M} UTC"
 
 
 def row_json(row: AppliedRow) -> dict[str, Any]:
@@ -86,7 +113,7 @@ def row_json(row: AppliedRow) -> dict[str, Any]:
 
 def row_line(row: AppliedRow) -> str:
     """A row that is applied, as people read it."""
-    where = ", ".join(row.paths) or row.target
+    where = ", ".join(row.paths) or output.short_hashes(row.target)
     arrow = f" → {output.style(output.safe(where), 'path')}" if where else ""
     checked = output.style(f"[{trust(row.verified)}]", "dim")
     return f"  row {output.safe(row.row)}: {row.action} {row.fingerprint}{arrow} {checked}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from muniment.cli.output import emit, emit_json, problem_lines, safe, say, style
+from muniment.cli.output import emit, emit_json, problem_lines, safe, say, short_hashes, style
 from muniment.intake.rows import Proposal, Row, Verdict, trust
 from muniment.intake.shown import batch_json, row_json
 
@@ -44,12 +44,13 @@ def report(done: Done, *, as_json: bool) -> None:
             }
         )
         return
-    emit(_short(row) for row in rows)
+    emit(short(row) for row in rows)
     if not rows:
         say("Nothing changed.")
 
 
-def _short(row: Row) -> str:
+def short(row: Row) -> str:
+    """One row with what it is now, on one line."""
     state = _state(row)
     return f"row {row.row}: {row.fingerprint}: {state}"
 
@@ -58,7 +59,7 @@ def _state(row: Row) -> str:
     if row.dismissed:
         return "dismissed"
     if row.decision:
-        target = f" → {safe(row.decision.target)}" if row.decision.target else ""
+        target = f" → {safe(short_hashes(row.decision.target))}" if row.decision.target else ""
         return f"{style(row.decision.action.value, 'strong')}{target} ({trust(row.decision.verified)})"
     return f"proposed {_proposal(row.proposed)}" if row.proposed else "undecided"
 
@@ -129,6 +130,6 @@ def _verified(row: Row) -> str:
 
 
 def _proposal(proposal: Proposal) -> str:
-    target = f" → {style(safe(proposal.target), 'path')}" if proposal.target else ""
+    target = f" → {style(safe(short_hashes(proposal.target)), 'path')}" if proposal.target else ""
     check = " as a pending check" if proposal.check else ""
-    return f"{style(proposal.action.value, 'strong')}{check}{target}  {safe(proposal.reason)}"
+    return f"{style(proposal.action.value, 'strong')}{check}{target}  {safe(short_hashes(proposal.reason))}"

@@ -32,12 +32,13 @@ class Previewed:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What an apply did: its commit, and each decided row with what became of it."""
+    """What an apply did: its commit, each decided row with what became of it, and the undecided ones."""
 
     commit: str
     batch: str
     applied: tuple[AppliedRow, ...]
     refused: tuple[RefusedRow, ...]
+    left: tuple[str, ...] = ()
 
 
 def preview(
@@ -65,6 +66,7 @@ def preview(
         "include_dirty": json.dumps(dirty),
         "applied": json.dumps([asdict(row) for row in plan.rows]),
         "refused": json.dumps([asdict(row) for row in plan.refused]),
+        "left": json.dumps(plan.left),
     }
     return Previewed(
         plan, tokens.issue(ws, plan.proposal, at=at, options=options, terminal=plan.needs_terminal)
@@ -136,7 +138,8 @@ def _done(token: Token, commit: str) -> Done:
         AppliedRow(**{**row, "paths": tuple(row["paths"])}) for row in json.loads(token.options["applied"])
     )
     refused = tuple(RefusedRow(**row) for row in json.loads(token.options["refused"]))
-    return Done(commit, token.options["batch"], applied, refused)
+    left = tuple(json.loads(token.options.get("left", "[]")))
+    return Done(commit, token.options["batch"], applied, refused, left)
 
 
 def message(plan: Plan) -> str:

@@ -19,6 +19,8 @@ from muniment.intake import acts, decided_targets, records
 from muniment.intake.rows import Batch, Row, verified_by_decision
 from muniment.intake.triage_file import TriageFile, parse
 from muniment.intake.triage_rows import REFRESH, read_rows
+from muniment.intake.waiting import NOTHING, Waiting
+from muniment.intake.waiting import waiting as sort_waiting
 from muniment.ledger import store
 from muniment.ledger.store import Ledger
 from muniment.workspace import Workspace
@@ -211,18 +213,18 @@ def _default(ws: Workspace, ledger: Ledger | None) -> Loaded:
         except (Refused, Unavailable) as error:
             first = first or error
             continue
-        if waiting(loaded, ledger):
+        if waiting(loaded, ledger).names:
             return loaded
     if first is not None:
         raise first
     return load(ws, every[-1])
 
 
-def waiting(loaded: Loaded, ledger: Ledger) -> tuple[str, ...]:
-    """The rows that still wait for a decision or for being applied."""
-    done = applied(ledger, loaded.batch.batch)
-    rows = [row.row for row in loaded.batch.rows if row.row not in done and not row.dismissed]
-    return (*rows, *(f"({finding.id})" for _, finding in loaded.missing))
+def waiting(loaded: Loaded, ledger: Ledger, standings: Mapping[str, Standing] | None = None) -> Waiting:
+    """What of a batch waits, and for what; without standings every decision counts."""
+    missing = [finding.id for _, finding in loaded.missing]
+    rows = loaded.batch.rows
+    return sort_waiting(ledger, loaded.batch.batch, rows, missing=missing, standings=standings)
 
 
 def applied(ledger: Ledger, batch: str) -> frozenset[str]:
@@ -261,13 +263,14 @@ class Seen:
     loaded: Loaded
     applied: frozenset[str]
     standings: Mapping[str, Standing]
+    waiting: Waiting = NOTHING
 
 
 def look(ws: Workspace, name: str | None) -> Seen:
     """A batch with the standing of every decision; raises as `load` does."""
     ledger = store.load(ws)
     loaded, found = standings(ws, load(ws, name, ledger))
-    return Seen(loaded, applied(ledger, loaded.batch.batch), found)
+    return Seen(loaded, applied(ledger, loaded.batch.batch), found, waiting(loaded, ledger, found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,8 +279,13 @@ class Overview:
 
     batch: str
     rows: int
-    waiting: int
+    waits: Waiting = NOTHING
     fault: str = ""
+
+    @property
+    def waiting(self) -> int:
+        """How many rows wait for a decision or for being applied."""
+        return len(self.waits.names)
 
 
 def overview(ws: Workspace) -> tuple[Overview, ...]:
@@ -287,8 +295,11 @@ def overview(ws: Workspace) -> tuple[Overview, ...]:
     for name in names(ws):
         try:
             loaded = load(ws, name)
+            waits = waiting(loaded, ledger)
+            if waits.to_apply and ws.commit is None:  # who decided is asked only where it matters
+                waits = waiting(loaded, ledger, standings(ws, loaded)[1])
         except MunimentError as error:
-            found.append(Overview(name, 0, 0, f": {error.message}"))
+            found.append(Overview(name, 0, fault=f": {error.message}"))
         else:
-            found.append(Overview(name, len(loaded.batch.rows), len(waiting(loaded, ledger))))
+            found.append(Overview(name, len(loaded.batch.rows), waits))
     return tuple(found)

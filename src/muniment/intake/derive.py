@@ -14,13 +14,14 @@ from muniment.approval import Proposal
 from muniment.authority import Standing
 from muniment.errors import CheckFailed, Problem
 from muniment.files import FileChange, read_bytes
-from muniment.intake import acts, effects, landed, situation
+from muniment.intake import acts, batches, effects, landed, situation
 from muniment.intake.desk import Change, Desk, RowRefused
 from muniment.intake.effects import Applied, Context
 from muniment.intake.evidence import finding_drafts
 from muniment.intake.rows import Action, Decision, Row, verified_by_decision
 from muniment.intake.situation import Situation
 from muniment.ledger import store
+from muniment.ledger.describe import made_by
 from muniment.ledger.store import Appended, Ledger
 from muniment.workspace import Workspace
 
@@ -63,6 +64,7 @@ class Plan:
         may_be_dirty: Targets whose uncommitted content was itself read into the plan.
         seen: Path → the bytes that the plan was made from; a file that differs when it is written is refused.
         ignored: What is wrong in the triage file and counts as no decision.
+        left: Rows that nobody has decided, which stay as they are.
         proposal: What a token binds.
     """
 
@@ -77,6 +79,7 @@ class Plan:
     may_be_dirty: frozenset[str]
     seen: Mapping[str, bytes | None]
     ignored: tuple[Problem, ...]
+    left: tuple[str, ...]
     proposal: Proposal
 
 
@@ -110,13 +113,14 @@ def derive(ws: Workspace, name: str | None, *, at: str, terminal: bool, include_
         rows=tuple(_shown(one) for one in applied),
         refused=refused,
         changes=changes,
-        log=_log(desk, changes, recorded, here.ledger),
+        log=_log(desk, changes, recorded),
         before={path: desk.found[path] for path in desk.changed()},
         entry=recorded.entries[-1].id,
         needs_terminal=confirming,
         may_be_dirty=may_be_dirty,
         seen={change.path: seen.get(change.path, change.data) for change in changes},
         ignored=here.loaded.problems,
+        left=batches.waiting(here.loaded, here.ledger).undecided,
         proposal=_proposal(here, applied, refused, changes),
     )
 
@@ -248,14 +252,14 @@ def _changes(here: Situation, desk: Desk, recorded: Appended) -> tuple[FileChang
     return tuple(FileChange(path, data) for path, data in sorted(files.items()))
 
 
-def _log(desk: Desk, changes: Sequence[FileChange], recorded: Appended, ledger: Ledger) -> tuple[Change, ...]:
+def _log(desk: Desk, changes: Sequence[FileChange], recorded: Appended) -> tuple[Change, ...]:
     """What the commit does to each file, documents first."""
-    count = len(recorded.ledger.whole.entries) - len(ledger.whole.entries)
+    count = made_by(recorded.entries[-1], recorded.ledger.whole.entries)
     lines = list(desk.log)
     named = {change.path for change in lines}
     for change in changes:
-        if change.path == ledger.path:
-            lines.append(Change(change.path, f"{count} entries added"))
+        if change.path == recorded.ledger.path:
+            lines.append(Change(change.path, f"{count} {'entry' if count == 1 else 'entries'} added"))
         elif change.path not in named:
             lines.append(Change(change.path, "committed as it is"))
     return tuple(lines)

@@ -69,11 +69,12 @@ class Previewed:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What an undo did: its commit, the entry it undid, and the batch."""
+    """What an undo did: its commit, the entry it undid, the batch, and whether that applied it again."""
 
     commit: str
     undoes: str
     batch: str
+    again: bool = False
 
 
 def preview(
@@ -100,6 +101,7 @@ def preview(
         "target": plan.target.id,
         "entry": plan.entry,
         "batch": plan.batch,
+        "again": "yes" if plan.again else "",
         "reason": reason,
         "include_dirty": json.dumps(dirty),
     }
@@ -123,7 +125,8 @@ def confirm(ws: Workspace, word: str, *, terminal: bool) -> Undone:
             _require_terminal(ws, token, terminal=terminal)
             commit = _act(ws, door, token)
         tokens.spend(ws, token, commit)
-    return Undone(commit, token.options["target"], token.options["batch"])
+    again = bool(token.options.get("again"))
+    return Undone(commit, token.options["target"], token.options["batch"], again)
 
 
 def now(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from muniment.ids import EntryId
 from muniment.ledger.entries import Entry, links, subjects
 
@@ -21,8 +23,15 @@ def about(entry: Entry) -> str:
     return batch if isinstance(batch, str) else ""
 
 
-def says(entry: Entry) -> str:
-    """What an entry says, in one line without its reason."""
+def made_by(act: Entry, known: Mapping[str, Entry]) -> int:
+    """How many entries an act made, its own `applied` entry and the parts of a large one included."""
+    listed = links(act, "entries")
+    parts = (known[one] for one in listed if one in known and known[one].kind == "applied")
+    return 1 + len(listed) + sum(len(links(part, "entries")) for part in parts)
+
+
+def says(entry: Entry, known: Mapping[str, Entry]) -> str:
+    """What an entry says, in one line without its reason; `known` are the entries that it may list."""
     if entry.expunged:
         return "(expunged)"
     data = entry.data
@@ -32,8 +41,8 @@ def says(entry: Entry) -> str:
     if entry.kind == "alias":
         return f"= {data.get('canonical', '')}"
     if entry.kind == "applied":
-        listed = len(links(entry, "entries"))
-        return f"{listed} {'entry' if listed == 1 else 'entries'}"
+        count = made_by(entry, known)
+        return f"{count} {'entry' if count == 1 else 'entries'} added"
     if entry.kind in {"finding", "note"}:
         text = data.get("title") or data.get("text") or data.get("report") or ""
         return text if isinstance(text, str) else ""

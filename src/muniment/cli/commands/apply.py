@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,7 @@ from muniment.cli.options import Invocation, json_option, pass_invocation
 
 if TYPE_CHECKING:
     from muniment.intake.apply import Done, Previewed
-    from muniment.intake.derive import RefusedRow
+    from muniment.intake.derive import Plan, RefusedRow
 
 
 @click.command()
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 )
 @json_option
 @pass_invocation
+@click.pass_context
 def apply(
+    ctx: click.Context,
     invocation: Invocation,
     *,
     batch: str | None,
@@ -36,6 +39,7 @@ def apply(
 
     Without an option it shows what would change and asks, at a terminal. Elsewhere, preview first; the
     token works once, for 24 hours, in this clone, and only while nothing that it depends on has changed.
+    Rows that nobody has decided are left out and stay in the batch. After a no, the exit code is 1.
 
     \b
     Example:
@@ -46,20 +50,22 @@ def apply(
 
     previews.one_of(show=show, word=word, given=batch is not None or bool(include_dirty))
     workspace, person = invocation.writable, invocation.interactive()
-    if word is None:
+    if word is not None:
+        if not previews.ask_if_needed(workspace, word, person=person):
+            ctx.exit(1)
+    else:
         previews.require_asking(show=show, person=person, as_json=as_json, command="apply")
         found = use.preview(workspace, batch, terminal=person, include_dirty=include_dirty)
-        _show(found, as_json=as_json)
+        _show(found, as_json=as_json, asking=not show)
         if show:
             return
-        previews.ask("Apply this?")
         word = found.token.token
-    else:
-        previews.ask_if_needed(workspace, word, person=person)
+        if not previews.ask("Apply this?", previews.not_done(found.token, "apply", "Not applied")):
+            ctx.exit(1)
     _report(use.confirm(workspace, word, terminal=person), as_json=as_json)
 
 
-def _show(found: Previewed, *, as_json: bool) -> None:
+def _show(found: Previewed, *, as_json: bool, asking: bool) -> None:
     plan = found.plan
     if as_json:
         rows = [previews.row_json(row) for row in plan.rows]
@@ -67,17 +73,36 @@ def _show(found: Previewed, *, as_json: bool) -> None:
             "batch": plan.batch,
             "rows": rows,
             "refused": [_refused_json(row) for row in plan.refused],
+            "undecided": list(plan.left),
             "problems": [output.problem_json(problem) for problem in plan.ignored],
         }
         output.emit_json(previews.document(found.token, plan.log, body))
         return
-    lines = [f"Batch {output.style(output.safe(plan.batch), 'strong')}:"]
-    lines += [previews.row_line(row) for row in plan.rows]
-    lines += [_refused_line(row) for row in plan.refused]
-    output.emit([*lines, *previews.change_lines(plan.log, plan.before, plan.changes)])
+    output.emit(_summary(plan))
+    output.emit(previews.change_lines(plan.log, plan.before, plan.changes))
     for line in output.problem_lines(plan.ignored):
         output.say(line)
-    previews.say_token(found.token, "apply")
+    if asking:
+        output.emit(["", *_summary(plan)])
+    else:
+        previews.say_token(found.token, "apply")
+
+
+def _summary(plan: Plan) -> list[str]:
+    """The batch, each row that is applied or refused, and which rows stay out of it."""
+    rows = output.number(len(plan.rows), "row")
+    lines = [f"Batch {output.style(output.safe(plan.batch), 'strong')}, {rows} to apply:"]
+    lines += [previews.row_line(row) for row in plan.rows]
+    lines += [_refused_line(row) for row in plan.refused]
+    return lines + _left_line(plan.left)
+
+
+def _left_line(left: Sequence[str]) -> list[str]:
+    if not left:
+        return []
+    named = f"row {left[0]}" if len(left) == 1 else f"rows {', '.join(left)}"
+    stays = "stays" if len(left) == 1 else "stay"
+    return [f"  {output.style('left out', 'warn')} {output.safe(named)}: undecided, {stays} in the batch"]
 
 
 def _report(done: Done, *, as_json: bool) -> None:
@@ -88,6 +113,7 @@ def _report(done: Done, *, as_json: bool) -> None:
                 "batch": done.batch,
                 "applied": [previews.row_json(row) for row in done.applied],
                 "refused": [_refused_json(row) for row in done.refused],
+                "undecided": list(done.left),
             }
         )
         return
@@ -96,7 +122,10 @@ def _report(done: Done, *, as_json: bool) -> None:
     ]
     lines += [previews.row_line(row) for row in done.applied]
     lines += [_refused_line(row) for row in done.refused]
+    lines += _left_line(done.left)
     output.emit([*lines, "Take it back with: muniment undo"])
+    if done.left or done.refused:
+        output.say(f"Decide the rest: muniment triage --batch {output.safe(done.batch)}")
 
 
 def _refused_json(row: RefusedRow) -> dict[str, str]:

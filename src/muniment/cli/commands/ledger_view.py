@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -98,14 +99,14 @@ def emit_log(found: Ledger, kind: str | None, *, as_json: bool) -> None:
         }
         output.emit_json(document)
         return
-    output.emit([_line(entry) for entry in entries])
+    output.emit([_line(entry, found.whole.entries) for entry in entries])
     if not entries:
         output.say("No entries." if kind is None else f"No entries of kind {output.safe(kind)}.")
     if found.verdict.problems:
         output.say(output.style("The ledger has problems", "bad") + "; `muniment ledger verify` lists them.")
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: Entry, known: Mapping[str, Entry] = MappingProxyType({})) -> str:
     """One entry on one line: when, who, what kind, about what, saying what, why, and its id."""
     reason = output.safe(describe.reason(entry))
     columns = [
@@ -115,7 +116,7 @@ def _line(entry: Entry) -> str:
     ]
     words = [
         output.style(output.safe(describe.about(entry)), "path"),
-        output.style(output.safe(describe.says(entry)), "strong"),
+        output.style(output.safe(describe.says(entry, known)), "strong"),
         output.style(f"“{_cut(reason, 60)}”", "dim") if reason else "",
         output.style(entry.id.short, "dim"),
     ]

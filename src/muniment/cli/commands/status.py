@@ -45,7 +45,13 @@ def _document(found: Status, steps: list[tuple[str, str]]) -> dict[str, object]:
             "problem": found.ledger.problem,
         },
         "triage": [
-            {"batch": batch.batch, "rows": batch.rows, "waiting": batch.waiting, "fault": batch.fault[2:]}
+            {
+                "batch": batch.batch,
+                "rows": batch.rows,
+                "waiting": batch.waiting,
+                **batch.waits.counts(),
+                "fault": batch.fault[2:],
+            }
             for batch in found.batches
         ],
         "plan": None if found.plan is None else {"path": found.plan[0], "open": found.plan[1]},
@@ -58,22 +64,28 @@ def _document(found: Status, steps: list[tuple[str, str]]) -> dict[str, object]:
 
 
 def _lines(found: Status, steps: list[tuple[str, str]]) -> Iterator[str]:
+    from muniment.intake import waiting  # noqa: PLC0415 - help stays light
+
     where = found.branch or "(detached)"
     if found.commit:
-        yield f"commit   {found.commit}"
+        yield f"commit   {output.short_hashes(found.commit)}"
     else:
         yield f"branch   {output.safe(where)}{f', {found.operation} under way' if found.operation else ''}"
     whole = {True: "whole", False: output.style("not whole", "bad"), None: output.style("unknown", "warn")}
-    yield f"ledger   {found.ledger.entries} entries, {whole[found.ledger.ok]}"
+    yield f"ledger   {output.number(found.ledger.entries, 'entry', 'entries')}, {whole[found.ledger.ok]}"
     if found.ledger.problem:
         yield f"         {output.safe(found.ledger.problem)}"
     open_ones = [batch for batch in found.batches if batch.waiting or batch.fault]
-    yield f"triage   {len(found.batches)} batches, {found.waiting} rows waiting"
+    batches, rows = output.number(len(found.batches), "batch", "batches"), output.number(found.waiting, "row")
+    yield f"triage   {batches}, {rows} waiting"
     for batch in open_ones:
-        said = output.safe(batch.fault[2:]) or f"{batch.waiting} of {batch.rows} rows waiting"
+        said = (
+            output.safe(batch.fault[2:])
+            or f"of {output.number(batch.rows, 'row')}, {waiting.said(batch.waits)}"
+        )
         yield f"         {output.safe(batch.batch)}: {said}"
-    yield f"plan     {'no state here' if found.plan is None else f'{found.plan[1]} open items'}"
-    yield f"pending  {found.pending} fixes wait for proof"
+    yield f"plan     {'no state here' if found.plan is None else output.number(found.plan[1], 'open item')}"
+    yield f"pending  {output.number(found.pending, 'fix waits', 'fixes wait')} for proof"
     for fault in found.faults:
         yield output.style(f"unread   {output.safe(fault)}", "warn")
     yield from output.problem_lines(found.settings)

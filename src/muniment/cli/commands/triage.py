@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from muniment.cli.options import Invocation, json_option, pass_invocation, rev_option
-from muniment.cli.output import emit, emit_json
+from muniment.cli.output import emit, emit_json, number
 from muniment.errors import UsageProblem
 
 if TYPE_CHECKING:
+    from muniment.intake.batches import Overview
     from muniment.intake.triage import Done
 
 ACTIONS = (
@@ -80,13 +81,21 @@ def list_batches(chosen: Chosen, rev: str | None, as_json: bool) -> None:
 
     found = batches.overview(chosen.invocation.at(rev))
     if as_json:
-        emit_json([{"batch": one.batch, "rows": one.rows, "waiting": one.waiting} for one in found])
-    else:
-        rows = ("1 row" if one.rows == 1 else f"{one.rows} rows" for one in found)
-        emit(
-            f"{one.batch}: {said}, {one.waiting} waiting{one.fault}"
-            for one, said in zip(found, rows, strict=True)
+        emit_json(
+            [
+                {"batch": one.batch, "rows": one.rows, "waiting": one.waiting, **one.waits.counts()}
+                for one in found
+            ]
         )
+    else:
+        emit(_overview_line(one) for one in found)
+
+
+def _overview_line(one: Overview) -> str:
+    from muniment.intake import waiting  # noqa: PLC0415 - help needs none of it
+
+    waits = waiting.said(one.waits) or "none waiting"
+    return f"{one.batch}: {number(one.rows, 'row')}, {waits}{one.fault}"
 
 
 @triage.command()

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 )
 @json_option
 @pass_invocation
+@click.pass_context
 def undo(
+    ctx: click.Context,
     invocation: Invocation,
     *,
     commit: str | None,
@@ -39,7 +41,8 @@ def undo(
 
     COMMIT is the batch's commit (or an undo's, which applies the batch again); by default the newest batch
     that is not undone. Later edits elsewhere in the documents stay; where they overlap, nothing is done.
-    What was done at a feedback source can't be undone.
+    What was done at a feedback source can't be undone. The decisions stay in the triage file: there they can
+    be changed, and applied anew. After a no, the exit code is 1.
 
     \b
     Example:
@@ -55,32 +58,47 @@ def undo(
             previews.require_asking(show=show, person=person, as_json=as_json, command="undo")
         found = use.preview(workspace, commit, terminal=person, reason=reason, include_dirty=include_dirty)
         if not yes:
-            _show(found, as_json=as_json)
+            _show(found, as_json=as_json, asking=not show)
         if show:
             return
-        if not yes:
-            previews.ask("Undo this?")
         word = found.token.token
+        verb, not_done = ("Apply", "Not applied again") if found.plan.again else ("Undo", "Not undone")
+        if not yes and not previews.ask(f"{verb} this?", previews.not_done(found.token, "undo", not_done)):
+            ctx.exit(1)
     _report(use.confirm(workspace, word, terminal=person), as_json=as_json)
 
 
-def _show(found: Previewed, *, as_json: bool) -> None:
+def _show(found: Previewed, *, as_json: bool, asking: bool) -> None:
     plan = found.plan
     if as_json:
         body = {"batch": plan.batch, "undoes": plan.target.id}
         output.emit_json(previews.document(found.token, plan.log, body))
         return
     verb = "Applies again" if plan.again else "Undoes"
-    lines = [f"{verb} batch {output.style(output.safe(plan.batch), 'strong')}:"]
-    output.emit([*lines, *previews.change_lines(plan.log, plan.before, plan.changes)])
-    previews.say_token(found.token, "undo")
+    heading = f"{verb} batch {output.style(output.safe(plan.batch), 'strong')}:"
+    output.emit([heading])
+    output.emit(previews.change_lines(plan.log, plan.before, plan.changes))
+    if asking:
+        output.emit(
+            ["", heading, *(f"  {output.safe(one.path)}: {output.safe(one.what)}" for one in plan.log)]
+        )
+    else:
+        previews.say_token(found.token, "undo")
 
 
 def _report(done: Undone, *, as_json: bool) -> None:
     if as_json:
         output.emit_json({"commit": done.commit, "undone": done.undoes, "batch": done.batch})
         return
-    output.emit(
-        [f"{output.style('undone', 'good')} batch {output.safe(done.batch)} in commit {done.commit[:10]}"]
+    word = "applied again" if done.again else "undone"
+    batch, short = output.safe(done.batch), done.commit[:10]
+    output.emit([f"{output.style(word, 'good')} batch {batch} in commit {short}"])
+    output.say("What was done at a feedback source stays as it is.")
+    if done.again:
+        output.say(f"To take it back: muniment undo {short}")
+        return
+    output.say(
+        "The decisions stay in the triage file and wait there.\n"
+        f"  to decide otherwise: muniment triage --batch {batch}\n"
+        f"  to apply them again: muniment apply --batch {batch}"
     )
-    output.say("What was done at a feedback source stays done; to apply the batch again, undo this commit.")
