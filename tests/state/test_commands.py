@@ -174,7 +174,8 @@ def test_corrupt_and_error__say_the_line_and_write_nothing(engine: Engine) -> No
     "words",
     [
         ("read", "--nonsense"), ("no-such",), ("upsert-item", "--id", "1", "--source", "s", "--json", "{"),
-        ("upsert-item", "--id", "1", "--source", "s", "--json", "[]"), ("upsert-item", "--id", "1", "--json", "{}"),
+        ("upsert-item", "--id", "1", "--source", "s", "--json", "[]"),
+        ("upsert-item", "--id", "1", "--json", "{}"),
         ("upsert-item", "--id", "", "--source", "s", "--json", "{}"),
         ("upsert-item", "--id", "1", "--source", "a:b", "--json", "{}"),
         ("upsert-item", "--id", "1", "--source", "s", "--json", "{}", "--now", "noon"),

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -94,7 +95,12 @@ def test_no_file__answers_and_makes_none(tmp_path: Path) -> None:
 def test_corrupt__is_said_and_untouched(file: Path, text: bytes) -> None:
     file.write_bytes(text)
     place = StateFile(file)
-    acts = [place.read, place.validate, lambda: place.cursor("s"), lambda: upsert(place)]
+    acts: list[Callable[[], Answer]] = [
+        place.read,
+        place.validate,
+        lambda: place.cursor("s"),
+        lambda: upsert(place),
+    ]
     acts += [
         lambda: place.change(lambda view: claim.acquire(view, "a", None, NOW)),
         lambda: place.change(lambda view: claim.release(view, "a")),
@@ -137,8 +143,8 @@ def test_lock__is_the_clones_own_whatever_the_path_or_worktree(repo: Repo, tmp_p
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / ".git").write_text("gitdir: nowhere\n")
     assert engine.common_folder(tmp_path / "odd" / "s.yml") is None
-    place = StateFile(repo.path / "docs" / "s.yml")
-    assert place.change(lambda view: claim.acquire(view, "a", None, NOW)).word is Word.OK
+    inside = StateFile(repo.path / "docs" / "s.yml")
+    assert inside.change(lambda view: claim.acquire(view, "a", None, NOW)).word is Word.OK
     assert (common / "muniment" / "lock").exists()
     assert repo.git("status", "--porcelain", "-uall").split() == ["??", "docs/s.yml"]
 

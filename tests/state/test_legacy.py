@@ -9,7 +9,7 @@ import pytest
 
 from muniment.errors import UsageProblem
 from muniment.state import legacy
-from muniment.state.operations import Answer
+from muniment.state.operations import Answer, Word
 from tests.support.state_model import Model
 
 
@@ -20,7 +20,7 @@ def imported(view: Model, value: Any, source_map: dict[str, str] | None = None) 
     return answer
 
 
-LEGACY = {
+LEGACY: dict[str, Any] = {
     "channels": {"C1": {"last_processed_ts": "1700000000.000100"}, "C2": {"last_processed_ts": 7}},
     "items": {"C1:9": {"title": "x", "status": "in_plan", "channel": "C1"}, "C2:3": {"title": "y"}},
 }
@@ -40,11 +40,11 @@ def test_import__into_nothing() -> None:
 def test_import__again_changes_nothing() -> None:
     view = Model()
     imported(view, LEGACY)
-    assert imported(view, LEGACY) == Answer(legacy.Word.OK, {"cursors_imported": 0, "items_imported": 0})
+    assert imported(view, LEGACY) == Answer(Word.OK, {"cursors_imported": 0, "items_imported": 0})
 
 
 def test_import__never_goes_back_and_leaves_items_alone() -> None:
-    standing = {
+    standing: dict[str, Any] = {
         "schema_version": 1,
         "sources": {"C1": {"cursor": "1700000001.000000"}, "C2": {"cursor": "6", "sensitive": True}},
         "items": {"C1:9": {"status": "closed"}},
@@ -52,7 +52,7 @@ def test_import__never_goes_back_and_leaves_items_alone() -> None:
     view = Model(standing)
     old = LEGACY | {"items": {**LEGACY["items"], "C2:4": {"body": "secret"}}}
     assert imported(view, old).value == {"cursors_imported": 1, "items_imported": 2}
-    assert view.state["sources"]["C1"] == standing["sources"]["C1"]  # type: ignore[index]
+    assert view.state["sources"]["C1"] == standing["sources"]["C1"]
     assert view.state["sources"]["C2"]["cursor"] == "7"
     assert view.state["items"]["C1:9"] == {"status": "closed"}
     assert "secret" not in str(view.state)
@@ -94,7 +94,7 @@ def test_import__two_channels_of_one_source_take_the_later() -> None:
 def test_import__garbage_imports_nothing_and_fails_nothing(data: bytes) -> None:
     view = Model()
     answer = imported(view, data)
-    assert answer == Answer(legacy.Word.OK, {"cursors_imported": 0, "items_imported": 0})
+    assert answer == Answer(Word.OK, {"cursors_imported": 0, "items_imported": 0})
     assert not view.exists
 
 

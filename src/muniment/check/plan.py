@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 from muniment.check.context import Context
 from muniment.check.findings import Finding, Note, Unknown
 from muniment.check.paths import Kind
-from muniment.errors import Problem, UsageProblem
-from muniment.workspace import parse_instant
+from muniment.errors import Problem
+from muniment.state.evidence import missing
 
-_COMMIT = re.compile(r"[0-9a-f]{7,64}")
-_PULL_REQUEST = re.compile(r"#[1-9][0-9]*")
 _RECONCILE = "muniment plan reconcile"
 
 
@@ -30,7 +27,7 @@ def closed_items(context: Context) -> Iterator[Finding]:
     for key, record in context.state.records.items():
         if record.get("status") != "closed":
             continue
-        wrong = [name for name, holds in EVIDENCE.items() if not holds(str(record.get(name) or ""))]
+        wrong = missing(record)
         if wrong:
             message = (
                 f"The item {key[:80]} is closed without a usable {', '.join(wrong)}: "
@@ -38,26 +35,6 @@ def closed_items(context: Context) -> Iterator[Finding]:
             )
             fix = "Set its status to fix_pending until the merge is verified."
             yield Problem(path, context.state.line(key), "closed-without-evidence", message, fix)
-
-
-def _is_reference(text: str) -> bool:
-    return bool(_PULL_REQUEST.fullmatch(text) or _COMMIT.fullmatch(text))
-
-
-def _is_instant(text: str) -> bool:
-    try:
-        parse_instant(text)
-    except UsageProblem:
-        return False
-    return True
-
-
-EVIDENCE: Mapping[str, Callable[[str], bool]] = {
-    "fix_ref": _is_reference,
-    "verified_merge_sha": lambda text: bool(_COMMIT.fullmatch(text)),
-    "verified_at": _is_instant,
-}
-"""What a closed item must carry, and the form in which it is evidence (S10, S11)."""
 
 
 def plan(context: Context) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from muniment import yaml_io
 from muniment.state import outline, spelling
 from muniment.state.operations import REMOVE, Edit
 from muniment.state.outline import Block
@@ -173,15 +174,16 @@ class _Editor:
     def _fields(self, block: Block, fields: Mapping[str, Any]) -> None:
         """Set and remove fields of a block mapping, or fill an empty one."""
         standing = outline.children(self.text, block)
-        if not standing:
-            head = self._emptied(block)
-            if head is None:
-                raise _Unsure
+        head = None if standing else self._emptied(block)
+        if not standing and head is not None:
             lines = (
                 spelling.field(name, one, block.pad + "  ", self.newline)
                 for name, one in _set(fields).items()
             )
             self.splices.append((block.start, block.body, head + "".join(lines)))
+            return
+        if not standing:
+            self._by_round_trip(block, fields)
             return
         by_key = {one.key: one for one in standing}
         if len(by_key) != len(standing):
@@ -200,6 +202,15 @@ class _Editor:
             self.splices.append((last, last, added))
         elif all(fields.get(name) is REMOVE for name in by_key):
             self._empty(block)
+
+    def _by_round_trip(self, block: Block, fields: Mapping[str, Any]) -> None:
+        """Set fields of a record in flow style or the like, by the slow editor, and of nothing else."""
+        paths = (((block.key, name), value) for name, value in fields.items())
+        made = yaml_io.round_trip(outline.dedent(self.text, block), paths, remove=REMOVE)
+        if made is None:
+            raise _Unsure
+        lines = (block.pad + line if line.strip() else line for line in made.split("\n"))
+        self.splices.append((block.start, block.end, "\n".join(lines)))
 
     def _set_field(self, field: Block, value: Any) -> None:
         """Another value for a field: in its place if it stands on one line, else for all its lines."""

@@ -232,7 +232,7 @@ def _no_field_twice(text: str, items: Block, pad: int, step: int) -> bool:
     return all(_distinct(shape) for shape in set("\n".join(listed).split("\n\n")))
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _distinct(shape: str) -> bool:
     fields = [plain_key(token) for token in shape.split("\n") if token]
     return len(set(fields)) == len(fields)

@@ -7,6 +7,7 @@ and reads them back. Only a text that isn't plain block YAML goes through the fu
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ from muniment.yaml_io import Yaml, YamlError
 
 _BOM = "\ufeff"
 _MAPPINGS = ("items", "sources", "lease", "last_run")
+_KEEPING = re.compile(r"[|>][+0-9]*[ ]*(?:#.*)?\r?$", re.MULTILINE)
 _MANY = 64
 """From so many edits of items on, the result is read back whole."""
 
@@ -89,6 +91,7 @@ class StateText:
         self._document: Yaml | None = None
         self._blocks: dict[str, Block] = {}
         self._rest: Mapping[str, Any] = {}
+        self._unended = False
         self.plain = self._outlined(data.removeprefix(_BOM.encode()))
         if not self.plain:
             self._document = _parsed(self._whole)
@@ -96,10 +99,16 @@ class StateText:
         _require_shape(self._rest, self._line)
 
     def _outlined(self, data: bytes) -> bool:
-        """Whether the text is plain; then all but the items is read."""
-        blocks = outline.scan(self.text, data)
-        if blocks is None:
+        """Whether the text is plain; then all but the items is read.
+
+        A text whose last line isn't ended gets its end, which a write takes away again; only a block scalar
+        that keeps it (`|`) would be another text then.
+        """
+        end = "" if self.text.endswith("\n") else "\r\n" if "\r\n" in self.text else "\n"
+        blocks = outline.scan(self.text + end, data + end.encode())
+        if blocks is None or (end and _KEEPING.search(self.text)):
             return False
+        self.text, self._unended = self.text + end, bool(end)
         self._blocks = {block.key: block for block in blocks}
         items = self._blocks.get("items")
         others = self.text if items is None else self.text[: items.start] + self.text[items.end :]
@@ -199,10 +208,13 @@ class StateText:
         Raises:
             Unplaceable: There is no way to make them that keeps everything else.
         """
-        once = merged(edits)
+        once = tuple(one for edit in merged(edits) if (one := self._needed(edit)) is not None)
+        if not once:
+            return self.data
         made = surgery.apply(self.text, once)
         if made is not None and (self._reads_as(made, once) or self._wholly(made, once)):
-            return (self._mark + made).encode("utf-8")
+            shown = made.removesuffix("\n").removesuffix("\r") if self._unended else made
+            return (self._mark + shown).encode("utf-8")
         made = yaml_io.round_trip(self._whole, _paths(once), remove=REMOVE)
         if made is not None and self._wholly(made.removeprefix(_BOM), once):
             return made.encode("utf-8")
@@ -210,6 +222,25 @@ class StateText:
         path = [part for part in (first.section, first.key) if part]
         where = next((self._line(*path[:end]) for end in (2, 1) if self._line(*path[:end])), 1)
         raise Unplaceable("The file's YAML can't be edited without changing more than was asked.", where)
+
+    def _needed(self, change: Edit) -> Edit | None:
+        """The part of an edit that changes a value: what stands as it should keeps its spelling."""
+        match change.section, change.key:
+            case "items", key:
+                standing = self.item(key)
+            case "sources", key:
+                standing = self.source(key)
+            case _, "":
+                standing = {name: self.top(name) for name in change.fields if name in self._rest}
+            case _, key:
+                standing = self.top(key)
+        fields = {
+            name: value
+            for name, value in change.fields.items()
+            if (name in (standing or {})) != (value is not REMOVE)
+            or (value is not REMOVE and not _same(value, (standing or {})[name]))
+        }
+        return Edit(change.section, change.key, fields, change.new) if fields else None
 
     def _reads_as(self, made: str, edits: tuple[Edit, ...]) -> bool:
         """Whether what was changed reads as it should; all other lines are as they were, by construction."""
