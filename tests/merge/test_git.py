@@ -205,3 +205,36 @@ def test_textconv__makes_a_difference_readable(repo: Repo) -> None:
     shown = repo.git("diff", "main", "one", "--", FILES[0])
     assert "+    text: one" in shown
     assert '{"actor"' not in shown
+
+
+def test_check__notices_a_clone_without_the_drivers(repo: Repo, tmp_path: Path) -> None:
+    world(repo, ())
+    told = muniment("check", "--json", cwd=repo.path).json["notes"]
+    assert not [one for one in told if one["rule"] == "merge-driver"]
+    fresh = repo.clone(tmp_path / "fresh")
+    result = muniment("check", "--json", cwd=fresh.path).json
+    notes = [one for one in result["notes"] if one["rule"] == "merge-driver"]
+    assert [one["message"].split(" (")[0] for one in notes] == [
+        f"The merge driver muniment-{kind} is not set up in this clone"
+        for kind in ("ledger", "state", "plan")
+    ]
+    fresh.git(
+        "config", "merge.muniment-plan.driver", "/gone/python -m muniment merge-driver plan %O %A %B %P"
+    )
+    muniment("init", "--merge-driver", cwd=fresh.path).ok()
+    told = muniment("check", "--json", cwd=fresh.path).json["notes"]
+    assert not [one for one in told if one["rule"] == "merge-driver"]
+
+
+def test_a_driver_whose_program_is_gone__is_a_conflict_and_is_noticed(repo: Repo) -> None:
+    made = world(repo, ("one", "two"))
+    for kind in ("ledger", "state", "plan"):
+        line = f"/gone/python -m muniment merge-driver {kind} %O %A %B %P"
+        repo.git("config", f"merge.muniment-{kind}.driver", line)
+    repo.git("checkout", "-q", "one")
+    repo.git("merge", "-q", "--no-edit", "two", check=False)
+    assert repo.git("diff", "--name-only", "--diff-filter=U").split() == sorted(FILES)
+    muniment("repair", cwd=repo.path).ok()
+    assert at(repo) == made.merged("one", "two")
+    notes = muniment("check", "--json", cwd=repo.path).json["notes"]
+    assert sum("calls a program that is gone" in one["message"] for one in notes) == 3

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from muniment import merge_driver_setup
 from muniment.check.context import Context
 from muniment.check.findings import Finding, Note, Unknown
 from muniment.errors import Problem, Refused
 from muniment.files import file_lock
-
-_DRIVERS = ("muniment-ledger", "muniment-state", "muniment-plan")
 
 
 def journal(context: Context) -> Iterator[Finding]:
@@ -46,12 +45,26 @@ def upstream(context: Context) -> Iterator[Finding]:
 
 
 def merge_driver(context: Context) -> Iterator[Finding]:
-    """A merge driver that .gitattributes names is set up in this clone (G8)."""
-    data = context.snapshot.read(".gitattributes")
-    if data is None:
-        return
+    """The merge drivers are named by .gitattributes, set up in this clone, and can run (G8)."""
+    data = context.snapshot.read(".gitattributes") or b""
+    lines = {name: number for number, name in reversed([*_named(data)])}
+    said = {kind: merge_driver_setup.trouble(context.ws, kind) for kind in merge_driver_setup.DRIVERS}
+    for kind, trouble in said.items():
+        if (line := lines.get(kind)) and trouble:
+            message = (
+                f"The merge driver muniment-{kind} {trouble} (muniment init --merge-driver); "
+                "plain merges are still right or detected."
+            )
+            yield Note(".gitattributes", line, "merge-driver", message)
+    if not lines and b"# muniment:start" in data:
+        message = "It names no merge driver yet (muniment init); plain merges are still right or detected."
+        yield Note(".gitattributes", 0, "merge-driver", message)
+
+
+def _named(data: bytes) -> Iterator[tuple[int, str]]:
+    """The kinds whose drivers some lines name, each with its line."""
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
-        for name in _DRIVERS:
-            if f"merge={name}" in line.split() and not context.ws.repo.config(f"merge.{name}.driver"):
-                message = f"This clone has no merge driver {name}; plain merges are still right or detected."
-                yield Note(".gitattributes", number, "merge-driver", message)
+        words = line.split()
+        yield from (
+            (number, kind) for kind in merge_driver_setup.DRIVERS if f"merge=muniment-{kind}" in words
+        )
