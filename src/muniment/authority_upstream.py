@@ -44,9 +44,12 @@ def upstream(ws: Workspace) -> Upstream:
     return _known(ws, (ws.repo.upstream_default(named) if named else None) or ref)
 
 
-def authority_commit(ws: Workspace) -> Oid | None:
-    """The commit whose settings count: the upstream's, HEAD's without any remote; None when unknown."""
-    found = upstream(ws)
+def authority_commit(ws: Workspace, known: Upstream | None = None) -> Oid | None:
+    """The commit whose settings count: the upstream's, HEAD's without any remote; None when unknown.
+
+    `known` is what `upstream` said in this run, if it was asked.
+    """
+    found = known or upstream(ws)
     if found.ref is None and not found.settle:
         return ws.repo.head().commit
     return found.tip

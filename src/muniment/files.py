@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -73,7 +71,7 @@ def atomic_write(path: Path, data: bytes, *, mode: int | None = None) -> None:
     """
     if path.is_symlink():
         raise Refused(f"{path} is a symbolic link.", "Write to the file it names, or replace the link.")
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
+    temporary = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         kept = stat.S_IMODE(path.stat().st_mode) if mode is None and path.exists() else mode
@@ -130,6 +128,8 @@ def folder_lock(folder: Path, *, wait_seconds: float = 10.0) -> Iterator[int]:
     """
     if os.name == "nt":  # pragma: no cover - exercised on Windows only
         name = hashlib.sha256(str(folder).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        import tempfile  # noqa: PLC0415 - slow to import, and rarely needed
+
         path = Path(tempfile.gettempdir()) / f"muniment-{name}.lock"
         with file_lock(path, wait_seconds=wait_seconds) as held:
             yield held

@@ -65,6 +65,18 @@ def test_head__branch_unborn_and_detached(
     assert opened(repo.path).head() == Head(None, tip(repo))
 
 
+def test_head__through_another_name_or_outside_the_branches(opened: Opener, repo: Repo) -> None:
+    repo.git("symbolic-ref", "refs/heads/alias", "refs/heads/main")
+    repo.git("symbolic-ref", "HEAD", "refs/heads/alias")
+    assert opened(repo.path).head() == Head("refs/heads/main", tip(repo))
+    repo.git("symbolic-ref", "HEAD", "refs/worktree/mine")
+    assert opened(repo.path).head() == Head("refs/worktree/mine", None)
+    file = repo.path / ".git/HEAD"
+    file.unlink()
+    file.symlink_to("refs/heads/main")  # as git wrote it long ago
+    assert opened(repo.path).head() == Head("refs/heads/main", tip(repo))
+
+
 def test_resolve__names_tags_and_nonsense(opened: Opener, repo: Repo) -> None:
     repo.git("tag", "-a", "-m", "one", "v1")
     repo.git("tag", "-a", "-m", "two", "v2", "v1")

@@ -12,8 +12,10 @@ from muniment.check.facts import DocumentFacts, FactsCache
 from muniment.check.paths import Kind, Owned
 from muniment.check.reading import StateReading, read_state
 from muniment.check.snapshot import Objects, Snapshot
+from muniment.check.stamps import Stamps
 from muniment.errors import Unavailable
 from muniment.git.objects import blob_oid
+from muniment.git.place import worktree_name
 from muniment.git.repo import Oid
 from muniment.workspace import Workspace
 
@@ -58,7 +60,9 @@ class Context:
         self.snapshot = snapshot
         self.owned = owned
         self.facts = FactsCache(ws.private / "cache" / "check.json")
-        self._oids: dict[str, Oid] = {}
+        self.stamps = Stamps(ws.private / "cache" / f"stamps-{_worktree(ws)}.json")
+        self._stamped: set[str] = set()
+        self._oids: dict[str, Oid | None] = {}
 
     @cached_property
     def base(self) -> Objects | None:
@@ -70,19 +74,35 @@ class Context:
     @cached_property
     def authority(self) -> Oid | None:
         """The commit that gives authority: the upstream default branch's, HEAD's without any remote."""
-        return authority_commit(self.ws)
+        return authority_commit(self.ws, self.upstream)
 
     @cached_property
     def upstream(self) -> Upstream:
         """The upstream default branch as this clone knows it."""
         return upstream(self.ws)
 
-    def oid(self, path: str, data: bytes) -> Oid:
-        """The id of a blob that holds exactly these bytes, the file's own; computed once."""
-        known = self._oids.get(path)
-        if known is None:
-            known = self._oids[path] = blob_oid(data, self.ws.repo.object_format)
-        return known
+    def oid(self, path: str) -> Oid | None:
+        """The id of a blob that holds exactly a file's bytes, read only where its stat data don't tell.
+
+        None when there is no plain file, or it can't be read.
+        """
+        if path not in self._oids:
+            self._oids[path] = self._oid(path)
+        return self._oids[path]
+
+    def _oid(self, path: str) -> Oid | None:
+        info = self.snapshot.stat(path)
+        known = self.stamps.oid(path, info) if info else None
+        if known is not None:
+            self._stamped.add(path)
+            return known
+        data = self.snapshot.read(path)
+        if data is None:
+            return None
+        oid = self._blob(data)
+        if info:
+            self.stamps.note(path, info, oid)
+        return oid
 
     @cached_property
     def kinds(self) -> Mapping[str, Kind]:
@@ -131,11 +151,27 @@ class Context:
     @cached_property
     def documents(self) -> Mapping[str, DocumentFacts]:
         """What was found in each Markdown file in scope, from the cache where its bytes are known."""
-        return {
-            path: self.facts.of(path, data, self.oid(path, data))
-            for path in self.paths(*_TEXTS)
-            if (data := self.snapshot.read(path)) is not None
-        }
+        return {path: facts for path in self.paths(*_TEXTS) if (facts := self._facts(path)) is not None}
+
+    def _facts(self, path: str) -> DocumentFacts | None:
+        oid = self.oid(path)
+        if oid is None or (known := self.facts.known(path, oid)) is not None:
+            return None if oid is None else known
+        data = self.snapshot.read(path)
+        if data is None:
+            return None
+        # Since its stat data were taken the file may have changed: facts belong to the bytes they came from.
+        return self.facts.of(path, data, self._blob(data) if path in self._stamped else oid)
+
+    def blob(self, path: str, oid: Oid) -> bytes | None:
+        """A file's bytes if they are exactly those of this blob, else None: spares asking git for it."""
+        data = self.snapshot.read(path) if self.oid(path) == oid else None
+        if data is not None and path in self._stamped and self._blob(data) != oid:
+            return None
+        return data
+
+    def _blob(self, data: bytes) -> Oid:
+        return blob_oid(data, self.ws.repo.object_format)
 
     def faults(self, path: str) -> tuple[tuple[int, str, str, str], ...]:
         """What a Markdown file in scope shows as wrong; nothing for another file."""
@@ -157,3 +193,7 @@ class Context:
 
         path = self.ws.config.ledger_path
         return assemble(self.record(path), path, self.record)
+
+
+def _worktree(ws: Workspace) -> str:
+    return worktree_name(ws.repo.git_dir, ws.repo.common_dir)

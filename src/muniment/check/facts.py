@@ -56,16 +56,28 @@ class FactsCache:
         self._used: dict[str, Any] = {}
         self._fresh = False
 
-    def of(self, path: str, data: bytes, key: str) -> DocumentFacts:
-        """The facts of a file with these bytes and blob id; `path` only fills in messages."""
+    def known(self, path: str, key: str) -> DocumentFacts | None:
+        """The facts of a file with this blob id, if they are known; `path` only fills in messages."""
         if self._known is None:
             self._known = self._load()
         found = self._used.get(key) or self._known.get(key)
-        if found is None:
-            facts = read(data)
-            found = [[list(fault) for fault in facts.faults], list(facts.targets), facts.unsure]
-            self._fresh = True
+        return None if found is None else self._take(path, key, found)
+
+    def of(self, path: str, data: bytes, key: str) -> DocumentFacts:
+        """The facts of a file with these bytes and blob id; `path` only fills in messages."""
+        known = self.known(path, key)
+        if known is not None:
+            return known
+        facts = read(data)
+        self._fresh = True
+        return self._take(
+            path, key, [[list(fault) for fault in facts.faults], list(facts.targets), facts.unsure]
+        )
+
+    def _take(self, path: str, key: str, found: Any) -> DocumentFacts:
         self._used[key] = found
+        if not found[0]:
+            return DocumentFacts((), tuple(found[1]), found[2])
         faults = tuple(
             (line, rule, message, fix.replace(_PATH, shlex.quote(path)))
             for line, rule, message, fix in found[0]

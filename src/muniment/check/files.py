@@ -70,7 +70,7 @@ def plain_files(context: Context) -> Iterator[Finding]:
 def unreadable(context: Context) -> Iterator[Finding]:
     """Every owned file can be read; what can't be is unknown, and hides nothing else (G17, G18)."""
     for path in context.paths():
-        context.snapshot.read(path)
+        context.oid(path)
     gone = {**context.snapshot.unreadable, **(context.base.unreadable if context.base else {})}
     for why, settle in gone.values():
         yield Unknown("unreadable", why, settle)

@@ -71,7 +71,8 @@ def committed(context: Context) -> Iterator[Finding]:
             put_off += 1
             continue
         if found is None:
-            data = base.read(path)
+            data = context.blob(path, entry.oid) if context.scope.mode == "all" else None
+            data = base.read(path) if data is None else data
             if path in base.unreadable:
                 continue
             budget -= len(data or b"")
@@ -146,9 +147,12 @@ def _changed(context: Context) -> Iterator[tuple[str, bytes, bytes | None]]:
     """The judged files that differ from the base: path, bytes, and the base's bytes."""
     base = context.base
     for path in context.paths(*JUDGED):
-        data = context.snapshot.read(path)
         entry = base.entries.get(path) if base else None
-        if data is None or (entry and context.oid(path, data) == entry.oid):
+        oid = context.oid(path)
+        if oid is None or (entry and oid == entry.oid):
+            continue
+        data = context.snapshot.read(path)
+        if data is None:
             continue
         old = base.read(path) if base else None
         if base is None or path not in base.unreadable:
@@ -181,7 +185,11 @@ def _rules_digest(context: Context) -> str:
     """What decides what the gate says, without building it: version, allowed values, names, identity."""
     ws = context.ws
     authority = context.authority
-    blobs = [ws.repo.entry(authority, path) for path in (ALLOW_LIST, COMMITTED)] if authority else []
+    base = context.base
+    if base is not None and authority == context.scope.base:
+        blobs = [base.entries.get(path) for path in (ALLOW_LIST, COMMITTED)]
+    else:
+        blobs = [ws.repo.entry(authority, path) for path in (ALLOW_LIST, COMMITTED)] if authority else []
     names = [ws.root / bot.known_names for bot in ws.config.bots if bot.known_names]
     parts = [
         __version__,

@@ -86,6 +86,8 @@ def _own_history(context: Context, tip: Oid, told: Collection[str] = ()) -> Iter
     if found.unknown and context.kinds:
         settle = "git fetch --unshallow" if context.ws.repo.is_shallow() else "git fetch --refetch"
         yield Unknown("removed", found.unknown, settle)
+    if not found.lost:
+        return
     for fault in past.lost(found, context.ledger.entries, context.ws.config.ledger_path):
         if fault.entry not in told:
             yield fault.problem()

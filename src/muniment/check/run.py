@@ -132,6 +132,7 @@ def _run(ws: Workspace, scope: Scope) -> Outcome:
     for name in RULES:
         found += _guarded(name, context)
     context.facts.save(whole=scope.mode == "all")
+    context.stamps.save(whole=scope.mode == "all")
     return Outcome(
         problems=tuple(sorted({one for one in found if isinstance(one, Problem)})),
         unknown=tuple(sorted({one for one in found if isinstance(one, Unknown)})),

@@ -36,6 +36,10 @@ class Snapshot(Protocol):
         """The owned paths that are there, with their git file mode, in order."""
         ...
 
+    def stat(self, path: str) -> os.stat_result | None:
+        """The stat data of a plain file of the working tree, taken before it was read; else None."""
+        ...
+
     def read(self, path: str) -> bytes | None:
         """A file's bytes; None when there is no plain file, or it can't be read (see `unreadable`)."""
         ...
@@ -54,6 +58,7 @@ class WorkingTree:
         self.root = root
         self.owned = owned
         self.unreadable: dict[str, tuple[str, str]] = {}
+        self._stats: dict[str, os.stat_result] = {}
         self._known: dict[str, bool] = {}
         self._read: dict[str, bytes | None] = {}
 
@@ -71,10 +76,15 @@ class WorkingTree:
                 why = f"{place} lies behind a symbolic link that leads outside the repository."
                 self.unreadable[place] = (why, f"ls -ld -- {shlex.quote(place.rpartition('/')[0])}")
                 continue
-            for path, mode in self._walk(place):
+            for path, info in self._walk(place):
                 if path not in found and self.owned.kind(path):
-                    found[path] = mode
+                    found[path] = _mode(info)
+                    self._stats[path] = info
         return dict(sorted(found.items()))
+
+    def stat(self, path: str) -> os.stat_result | None:
+        """The stat data of an owned plain file, taken before anything was read; None for anything else."""
+        return self._stats.get(path) if self._paths.get(path) in _PLAIN else None
 
     def read(self, path: str) -> bytes | None:
         """A file's bytes; None when there is no plain file, or it can't be read."""
@@ -95,14 +105,14 @@ class WorkingTree:
             self.unreadable[path] = (f"{path} can't be read: {why}.", f"ls -l -- {shlex.quote(path)}")
             return None
 
-    def _walk(self, start: str) -> Iterator[tuple[str, int]]:
+    def _walk(self, start: str) -> Iterator[tuple[str, os.stat_result]]:
         """Files below a repository-relative path (or that file), links named but not followed."""
         try:
             info = os.lstat(os.path.join(self.root, start))  # noqa: PTH118 - as above
         except OSError:
             return
         if not stat.S_ISDIR(info.st_mode):
-            yield start, _mode(info)
+            yield start, info
             return
         folders = [start]
         while folders:
@@ -113,7 +123,7 @@ class WorkingTree:
                     if entry.name != ".git" and not os.path.lexists(f"{entry.path}/.git"):  # a submodule
                         folders.append(path)
                 else:
-                    yield path, _mode(entry.stat(follow_symlinks=False))
+                    yield path, entry.stat(follow_symlinks=False)
 
     def _listing(self, folder: str) -> list[os.DirEntry[str]]:
         try:
@@ -193,6 +203,10 @@ class Objects:
     @cached_property
     def _paths(self) -> Mapping[str, int]:
         return {path: entry.mode for path, entry in sorted(self.entries.items()) if self.owned.kind(path)}
+
+    def stat(self, path: str) -> os.stat_result | None:  # noqa: ARG002 - as the Protocol has it
+        """None: an object has no stat data."""
+        return None
 
     def read(self, path: str) -> bytes | None:
         """A file's bytes; None when there is no plain file, or this clone lacks its blob."""

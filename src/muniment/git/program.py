@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -96,8 +97,25 @@ class ProgramRepository:
 
     def head(self) -> Head:
         """Where HEAD points now."""
-        named = self.git.run("symbolic-ref", "-q", "HEAD")
-        return Head(decode(named.out).strip() or None, self.resolve("HEAD"))
+        return Head(self._head_ref(), self.resolve("HEAD"))
+
+    def _head_ref(self) -> str | None:
+        """The branch that HEAD names: from its file where that says so (gitrepository-layout(5))."""
+        file = self.git_dir / "HEAD"
+        with suppress(OSError):
+            found = "" if file.is_symlink() else decode(file.read_bytes())
+            ref = found.removeprefix("ref: ").strip()
+            plain = found.startswith("ref: refs/heads/") and ref != "refs/heads/.invalid"  # as for reftables
+            if plain and not self._is_symbolic(ref):
+                return ref
+        return decode(self.git.run("symbolic-ref", "-q", "HEAD").out).strip() or None
+
+    def _is_symbolic(self, ref: str) -> bool:
+        """Whether a branch is only another name for one."""
+        try:
+            return (self.common_dir / ref).read_bytes().startswith(b"ref:")
+        except FileNotFoundError:
+            return False
 
     def operation(self) -> Operation:
         """The merge, rebase, … under way in this worktree."""

@@ -10,16 +10,18 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from muniment import config as configuration
 from muniment.errors import MunimentError, Unavailable
 from muniment.files import atomic_write, read_bytes
 from muniment.git.repo import Oid
-from muniment.ledger.assembly import sealed_path
-from muniment.ledger.faults import REPAIR, Fault, Reach
-from muniment.ledger.segment import BETWEEN, CLOSE, ENTRIES
-from muniment.ledger.splice import ids_beyond
 from muniment.workspace import Workspace
+
+if TYPE_CHECKING:
+    from muniment.ledger.faults import Fault
+
+# What reads a ledger is imported only where history has to be read: mostly the remembered answer is enough.
 
 VERSION = 1
 WRITER_BYTES = 256 * 1024 * 1024
@@ -48,6 +50,8 @@ class Past:
 
 def lost(past: Past, present: Mapping[str, object], path: str) -> tuple[Fault, ...]:
     """A fault for each entry of history that is neither in HEAD's ledger nor in `present`."""
+    from muniment.ledger.faults import REPAIR, Fault, Reach  # noqa: PLC0415 - see above
+
     return tuple(
         Fault(
             "removed",
@@ -92,6 +96,8 @@ def search(ws: Workspace, *, tip: Oid | None = None, limit: int | None = WRITER_
 
 def _read(ws: Workspace, head: Oid, paths: tuple[str, ...], known: Past | None, limit: int | None) -> Past:
     """Compare every version since `known` with HEAD's; older finds are carried over."""
+    from muniment.ledger.splice import ids_beyond  # noqa: PLC0415 - see above
+
     here = dict(_files(ws, paths, head))
     lines = frozenset(line for oid in here for line in _lines(ws.repo.blob(oid)))
     beyond: dict[str, str] = dict(known.lost) if known else {}
@@ -120,6 +126,8 @@ def _read(ws: Workspace, head: Oid, paths: tuple[str, ...], known: Past | None, 
 
 def _commits(ws: Workspace, head: Oid, paths: tuple[str, ...], known: Past | None) -> Iterator[Oid]:
     """Commits that touched the ledger, newest first, and at last the one where the known part ends."""
+    from muniment.ledger.assembly import sealed_path  # noqa: PLC0415 - see above
+
     hide = [known.head] if known and known.head else []
     touched = (*paths, *(sealed_path(path, "ledger") for path in paths))
     for commit in ws.repo.commits([head], hide=hide, paths=touched):
@@ -130,6 +138,8 @@ def _commits(ws: Workspace, head: Oid, paths: tuple[str, ...], known: Past | Non
 
 
 def _files(ws: Workspace, paths: tuple[str, ...], commit: Oid) -> Iterator[tuple[Oid, str]]:
+    from muniment.ledger.assembly import sealed_path  # noqa: PLC0415 - see above
+
     for path in paths:
         opened = ws.repo.entry(commit, path)
         if opened is not None:
@@ -140,6 +150,8 @@ def _files(ws: Workspace, paths: tuple[str, ...], commit: Oid) -> Iterator[tuple
 
 
 def _lines(data: bytes) -> list[bytes]:
+    from muniment.ledger.segment import BETWEEN, CLOSE, ENTRIES  # noqa: PLC0415 - see above
+
     start = data.find(ENTRIES) + len(ENTRIES)
     return data[start : -len(CLOSE)].split(BETWEEN) if start >= len(ENTRIES) else []
 
