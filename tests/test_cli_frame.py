@@ -105,3 +105,32 @@ def test_full_stdout__is_exit_4() -> None:
         )
     assert done.returncode == 4
     assert b"Traceback" not in done.stderr
+
+
+def test_no_command__is_answered_with_help(tmp_path: Path) -> None:
+    alone = muniment(cwd=tmp_path)
+    assert (alone.code, alone.err) == (0, "")
+    assert alone.out.startswith("Usage: muniment") and "triage" in alone.out
+    for group in ("docs", "roadmap", "ledger"):
+        bare = muniment(group, cwd=tmp_path)
+        assert (bare.code, bare.out) == (2, "")
+        assert bare.err.startswith(f"Usage: muniment {group}")
+        assert bare.err.endswith(f"muniment: error: `muniment {group}` needs one of these commands.\n")
+
+
+def test_no_repository__names_the_folder(tmp_path: Path) -> None:
+    result = muniment("status", cwd=tmp_path)
+    assert result.code == 2
+    assert f"{tmp_path} lies in no git repository." in result.err
+
+
+def test_interrupted__says_what_it_leaves(capsys: pytest.CaptureFixture[str]) -> None:
+    assert output.report_failure(click.Abort("Nothing was changed."), []) == 130
+    assert capsys.readouterr().err == "muniment: error: Interrupted. Nothing was changed.\n"
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(0, "0 batches"), (1, "1 batch"), (2, "2 batches"), (1200, "1,200 batches")]
+)
+def test_number(count: int, said: str) -> None:
+    assert output.number(count, "batch", "batches") == said

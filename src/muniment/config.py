@@ -23,6 +23,8 @@ COMMITTED = ".muniment/config.yaml"
 LOCAL = ".muniment/config.local.yaml"
 ALLOW_LIST = ".muniment/allow.txt"
 MAX_CONFIG_BYTES = 1024 * 1024
+CORRECT = "Correct it in the file; `muniment config show` lists every key with its meaning and its default."
+"""What to do about a setting that can't be used: only a person knows what they meant."""
 TRACKED_LOCAL = Problem(
     LOCAL,
     0,
@@ -122,7 +124,9 @@ def load(
         try:
             found = _layer_bytes(repo, path, commit if layer == "committed" else None)
         except (MunimentError, OSError) as error:
-            problems.append(Problem(name, 0, "config", f"It can't be read: {error}"))
+            problems.append(
+                Problem(name, 0, "config", f"It can't be read: {error}", "Put a readable file there.")
+            )
             continue
         if found is None:
             continue
@@ -199,17 +203,18 @@ def parse_text(data: bytes, name: str, layer: str) -> tuple[Mapping[str, Any], l
         line = data[: error.start].count(b"\n") + 1
         return {}, [Problem(name, line, "config", "It is not UTF-8.", f"Save {name} as UTF-8.")]
     except yaml_io.YamlError as error:
-        return {}, [Problem(name, error.line, "config", f"It is not valid YAML: {error}")]
+        why = str(error).removeprefix("Not valid YAML: ")
+        return {}, [Problem(name, error.line, "config", f"It is not valid YAML: {why}", CORRECT)]
     if loaded.value is None:
         return {}, []
     if not isinstance(loaded.value, dict):
-        return {}, [Problem(name, 1, "config", "It must be a mapping of settings.")]
+        return {}, [Problem(name, 1, "config", "It must be a mapping of settings.", CORRECT)]
     accepted: dict[str, Any] = {}
     problems: list[Problem] = []
     for key, value in loaded.value.items():
         fault = _fault(key, value, layer)
         if fault:
-            problems.append(Problem(name, loaded.line(key), "config", fault, "muniment config show"))
+            problems.append(Problem(name, loaded.line(key), "config", fault, CORRECT))
         else:
             accepted[key] = value
     return accepted, problems
@@ -270,7 +275,7 @@ def _assemble(layers: Sequence[_Layer], root: Path) -> tuple[Config, tuple[Probl
 def _located(origin: _Layer | None, key: str, fault: str) -> Problem:
     """A fault of a key where it was set; a default can be at fault too, when the folder itself is a link."""
     name, line = (origin.name, origin.line(key)) if origin else (COMMITTED, 0)
-    return Problem(name, line, "config", fault, "muniment config show")
+    return Problem(name, line, "config", fault, CORRECT)
 
 
 def docs_root_fault(root: Path, docs_root: str, given: str) -> str:

@@ -85,18 +85,19 @@ _BOT_KEYS = ("name", "from", "known_names")
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """`; did you mean X?` for a near miss, or nothing."""
+    """` (did you mean X?)` for a near miss, to be set before a sentence's end; or nothing."""
     import difflib  # noqa: PLC0415 - only needed for a mistake
 
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"; did you mean {near[0]}?" if near else ""
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def check_value(key: str, kind: str, value: object) -> str:
     """What is wrong with a value for a key of `kind`; empty when nothing is."""
     good = _GOOD[kind](value)
     if not good:
-        meant = _MEANT.get(kind, kind)
+        article = "a " if kind.startswith(("list", "mapping", "number", "tag", "whole")) else ""
+        meant = _MEANT.get(kind, article + kind)
         return f"{key} must be {meant}" + ("." if kind in _MEANT else f", not {_shown(value)}.")
     return _bots_fault(value) if kind == "list of bots" else ""
 

@@ -75,6 +75,8 @@ class LazyGroup(click.Group):
 
 @click.command(
     cls=LazyGroup,
+    invoke_without_command=True,
+    subcommand_metavar="COMMAND [ARGS]...",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Start with `muniment demo` to watch it work, or `muniment init` in your own repository.",
 )
@@ -89,6 +91,9 @@ def cli(ctx: click.Context, directory: str, quiet: bool, debug: bool) -> None:
     Reports of what went wrong come in, each finding is verified, related to what is already known and
     decided once; documents, the plan and the ledger follow in one commit.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+        return
     from muniment.cli.options import Invocation  # noqa: PLC0415 - not needed for --version and --help
 
     ctx.obj = Invocation(directory, quiet=quiet, debug=debug)

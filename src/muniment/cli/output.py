@@ -166,6 +166,8 @@ def _report(error: BaseException, arguments: Sequence[str]) -> int:  # noqa: PLR
     if isinstance(error, MunimentError):
         _fail(error.code, error.message, error.hint, as_json=as_json, problems=error.problems)
         return error.exit_code
+    if isinstance(error, click.UsageError) and error.ctx and _is_help(error):
+        return _help(error.ctx, as_json=as_json)
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         hint = f"Run `{context.command_path} --help`." if context else ""
@@ -193,9 +195,23 @@ def _report(error: BaseException, arguments: Sequence[str]) -> int:  # noqa: PLR
     return EXIT_BUG
 
 
+def _is_help(error: click.UsageError) -> bool:
+    """Whether click answers a group that was given no command; older versions print its help themselves."""
+    kind = getattr(click.exceptions, "NoArgsIsHelpError", None)
+    return kind is not None and isinstance(error, kind)
+
+
+def _help(context: click.Context, *, as_json: bool) -> int:
+    """The help of a group that was given no command, and what is wrong; exit 2."""
+    say(context.get_help())
+    say("")
+    _fail("usage", f"`{context.command_path}` needs one of these commands.", "", as_json=as_json)
+    return 2
+
+
 def _fail(code: str, message: str, hint: str, *, as_json: bool, problems: Sequence[Problem] = ()) -> None:
     say(f"{style('muniment: error:', 'bad')} {safe(message, lines=True)}")
-    shown = [problem for problem in problems if str(problem) != message]
+    shown = [problem for problem in problems if str(problem) not in message]
     for line in problem_lines(shown[:20]):
         say(f"  {line}")
     if len(shown) > 20:  # noqa: PLR2004 - said in the line itself

@@ -42,8 +42,8 @@ def not_usable(directory: Path, lines: list[str], reason: str) -> UsageProblem:
         )
     if "not a git repository" in reason:
         return UsageProblem(
-            f"{directory} is in no git repository.",
-            "Run muniment inside one, or name one with -C DIR; `git init` makes one.",
+            f"{directory.resolve()} lies in no git repository.",
+            "Run muniment in one, name one (muniment -C DIR …), or make one: git init",
             code="no-repository",
         )
     return UsageProblem(f"git can't open the repository at {directory}: {reason}", code="no-repository")

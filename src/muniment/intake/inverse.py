@@ -40,13 +40,27 @@ def documents(
             after[path] = merged.data
             log.append(Change(path, _what(now_there, merged.data)))
     if problems:
-        raise Refused(
-            f"Later edits overlap with what would be undone: {problems[0]} Nothing was written.",
-            "Edit these places by hand, or undo the later batch first.",
-            code="overlap",
-            problems=tuple(problems),
-        )
+        raise _overlapping(ws, problems)
     return before, after, log
+
+
+def _overlapping(ws: Workspace, problems: Sequence[Problem]) -> Refused:
+    """The refusal: which places, listed one by one, and the way on that fits where the edits are."""
+    paths = tuple(dict.fromkeys(problem.path for problem in problems))
+    dirty = [path for path in paths if path in ws.repo.dirty(paths)]
+    hint = (
+        f"These edits are not committed. Look at them (git diff -- {dirty[0]}) and take them out; or take "
+        "out by hand what the batch did there."
+        if dirty
+        else "Undo what edited them first, or take out by hand what the batch did there. Who edited it: "
+        f"git log -1 -- {paths[0]}"
+    )
+    return Refused(
+        f"Later edits overlap with what would be undone: {problems[0]} Nothing was written.",
+        hint,
+        code="overlap",
+        problems=tuple(problems),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +94,7 @@ def _merged(path: str, base: bytes, present: bytes, back: bytes | None) -> _Resu
     if merged.data is not None:
         return _Result(merged.data)
     return [
-        _overlap(path, hunk.first, f"Lines {hunk.first}-{hunk.last} were edited after the batch.")
+        _overlap(path, hunk.first, f"{_lines(hunk.first, hunk.last)} edited after the batch.")
         for hunk in merged.hunks
     ]
 
@@ -126,6 +140,10 @@ def _gone(ws: Workspace, effect: Effect, back: bytes | None) -> _Result | list[P
 
 def _overlap(path: str, line: int, message: str) -> Problem:
     return Problem(path, line, "undo-overlap", message)
+
+
+def _lines(first: int, last: int) -> str:
+    return f"Line {first} was" if first == last else f"Lines {first}-{last} were"
 
 
 def _what(now_there: bytes | None, then: bytes | None) -> str:

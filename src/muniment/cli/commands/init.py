@@ -64,9 +64,10 @@ def _lines(prepared: Prepared, steps: Sequence[tuple[str, str]], *, driver: bool
     if not lines:
         lines = ["Everything is in place already; nothing was changed."]
     lines += [f"{output.style('note:', 'warn')} {output.safe(note)}" for note in prepared.notes]
-    width = max(len(command) for command, _ in steps)
     lines += ["", "Next:"]
-    return lines + [f"  {output.style(command.ljust(width), 'strong')}  {why}" for command, why in steps]
+    for command, why in steps:
+        lines += [f"  {output.style(command, 'strong')}", f"      {why}"]
+    return lines
 
 
 def _next_steps(changed: Sequence[str], *, hooks_installed: bool) -> list[tuple[str, str]]:
