@@ -7,7 +7,6 @@ lets no repository name programs to run.
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -68,6 +67,8 @@ def trouble(ws: Workspace, kind: str) -> str:
     words = shlex.split(line.partition(";")[0].removeprefix("m="), comments=False) or [""]
     program = words[0].replace("%%", "%")
     if line.startswith("m=") or "/" in program:
+        import shutil  # noqa: PLC0415 - slow to import, and every check asks here
+
         gone = not Path(program).is_file() and not (line.startswith("m=") and shutil.which("muniment"))
         return "calls a program that is gone" if gone else ""
     return ""

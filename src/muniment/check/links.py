@@ -6,6 +6,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import unquote
 
 from muniment.check.context import Context
 from muniment.check.findings import Finding, Note, Unknown
@@ -41,7 +42,7 @@ def links(context: Context) -> Iterator[Finding]:
 
 def resolve(path: str, target: str) -> str | None:
     """The repository-relative path that a link in `path` leads to; "": the document itself, None: outside."""
-    bare = target if _PLAIN.match(target) else _unquoted(target.partition("#")[0].partition("?")[0])
+    bare = target if _PLAIN.match(target) else unquote(target.partition("#")[0].partition("?")[0])
     if not bare:
         return ""
     if _PLAIN.match(bare):  # nearly every link, and a document may have thousands
@@ -55,14 +56,6 @@ def resolve(path: str, target: str) -> str | None:
     if place == ".":
         return ""
     return None if place == ".." or place.startswith("../") else place
-
-
-def _unquoted(text: str) -> str:
-    if "%" not in text:
-        return text
-    from urllib.parse import unquote  # noqa: PLC0415 - slow to import, and few links are escaped
-
-    return unquote(text)
 
 
 def _is_there(context: Context, path: str, target: str) -> bool:
