@@ -72,9 +72,9 @@ def test_edit__cases(  # noqa: PLR0917 - a case's parts
         ("schema_version: 1\nitems:\n  s:1: {status: x, odd: [1]} # why\n  s:2: {status: x}\n",
          {"items s:1": {"status": "z"}},
          "schema_version: 1\nitems:\n  s:1: {status: z, odd: [1]} # why\n  s:2: {status: x}\n"),
-        ("schema_version: 1\nsources:\n    s: {cursor: 4, 'kept': [1]} # why\nitems:\n    s:1:\n        a: 'b'\n",
+        ("schema_version: 1\nsources:\n    s: {cursor: 4, 'x': [1]} # y\nitems:\n    s:1:\n        a: b\n",
          {"sources s": {"cursor": "5"}},
-         "schema_version: 1\nsources:\n    s: {cursor: '5', 'kept': [1]} # why\nitems:\n    s:1:\n        a: 'b'\n"),
+         "schema_version: 1\nsources:\n    s: {cursor: '5', 'x': [1]} # y\nitems:\n    s:1:\n        a: b\n"),
         ("schema_version: 1\nitems:\n  s:1:\n    a: &x one\n    b: *x\n    status: x\n",
          {"items s:1": {"status": "z"}},
          "schema_version: 1\nitems:\n  s:1:\n    a: &x one\n    b: *x\n    status: z\n"),
@@ -305,8 +305,9 @@ LINES = st.sampled_from(
      "    media:", "    - a", "      - b", '    k: "v" # c', '    k: "open', '      close"',
      "    t: a:b#c", "    t: a: b", "    t: &x 1", "    u: *x", "    n: {}", "    n: [1, 2]", "    e:",
      "      f: 1", "sources:", "  s:", "    cursor: 5", "lease:", "last_run: {}", "<<<<<<< x",
-     "   odd: 1", "  ", "    status: x ", "    t: >-", "    - b: c", "    t: a #c", "\tt: 1", "    ? k",
-     "- a", "---", "    t: |", "     x"]
+     "   odd: 1", "  ", "    status: x ", "    t: >-", "    t: >", "    t: 🎉 x", "    t: |+",
+    "    - b: c", "    t: a #c", "\tt: 1", "    ? k",
+     "- a", "---", "         ", "    t: |", "    t: |1+", "     x"]
 )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ _WORD = rf"[A-Za-z0-9_][A-Za-z0-9_./@+~-]*+(?::{_SEGMENT})*+"
 _DOUBLE = r'"(?:[^"\\\r\n\t]++|\\["\\/bfnrt]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4})*+"'
 _SINGLE = r"'(?:[^'\r\n\t]++|'')*+'"
 _KEY = rf"(?:{_WORD}|{_DOUBLE}|{_SINGLE})"
-_START = r"(?:[A-Za-z0-9_(./$+^;=<\u00a1-\ud7ff\ue000-\ufdff]|-[A-Za-z0-9.])"
+_START = r"(?:[A-Za-z0-9_(./$+^;=<\u00a1-\ud7ff\ue000-\ufdff\U00010000-\U0010ffff]|-[A-Za-z0-9.])"
 _MORE = r"(?:[^\r\n:#\t]++|:(?=[^ \r\n])|(?<! )#)*+"
 _PLAIN = rf"{_START}{_MORE}"
 _SCALAR = rf"(?:{_PLAIN}|{_DOUBLE}[ ]*+|{_SINGLE}[ ]*+)"
@@ -36,6 +36,8 @@ _ORDINARY = bytes(range(0x20, 0x7F)) + b"\n\r\t"
 _TOP = re.compile(r"(?:\A|(?<=\n))(?=[^ #\r\n])")
 _TOP_AFTER = re.compile(r"\n(?=[^ #\r\n])")
 _HEAD = re.compile(rf"(?P<pad>[ ]*)(?P<key>{_KEY}):(?P<rest>[ ]*+[^\r\n]*)(?P<eol>\r?\n|\Z)")
+_DEPENDENT = re.compile(r"\n[ ]+\r?\n|[|>][0-9]?\+")
+"""What makes a text depend on blank lines after it: a line of spaces, a block scalar that keeps its end."""
 _LIST_ITEM = re.compile(r"[ ]*-(?:[ \r\n]|\Z)")
 MAX_KEY = 1000
 
@@ -208,6 +210,8 @@ def _all_plain(text: str, items: Block, pad: int, step: int) -> bool:
         if not head or len(head["pad"]) != pad:
             return False
         end = _next_head(text, head.end(), items.end, pad)
+        if _DEPENDENT.search(text, at, end):
+            return False
         span = re.sub(rf"(?m)^[ ]{{1,{pad}}}", "", text[at:end])
         try:
             found = yaml_io.parse(span).value
@@ -246,11 +250,12 @@ def _items_at(pad: int, step: int, eol: str) -> re.Pattern[str]:
     # Most values hold neither colon nor hash, and most keys are short words: they are tried first.
     plain = rf"{_START}(?:[^\r\n:#\t]*+{eol}|{_MORE}{end})"
     line = rf"(?:{plain}|(?:{_DOUBLE}|{_SINGLE}|{_FLOW})[ ]*+{end})"
-    block = rf"\|-?{eol}(?P<in>{deep}[ ]*+)(?=[^ \r\n])[^\r\n]*+{eol}(?:(?P=in)[^\r\n]*+{eol}|{eol})*+"
+    block = rf"[|>]-?{eol}(?P<in>{deep}[ ]*+)(?=[^ \r\n])[^\r\n]*+{eol}(?:(?P=in)[^\r\n]*+{eol}|{eol})*+"
     entry = rf"- {_SCALAR}{end}"
     listed = rf"[ ]*+{end}(?P<li>[ ]{{{step},{step + 4}}}){entry}(?:(?P=li){entry})*+"
     one = rf"{inner}(?:[a-z_]++|{_KEY}):(?: (?:{line}|{block})|{listed})"
-    blank = rf"[ ]*+(?:#[^\r\n\t]*+)?+{eol}"
+    # A line of more spaces than a field's indentation could belong to a text before it.
+    blank = rf"(?:[ ]{{0,{step}}}{eol}|[ ]*+#[^\r\n\t]*+{eol})"
     return re.compile(rf"(?:{blank}|{outer}{_KEY}:[ ]*+{end}(?:{one}|{blank})++)*+")
 
 
