@@ -66,7 +66,7 @@ class NoState:
     def edited(self, edits: Iterable[Edit]) -> bytes:
         """The bytes of a new state."""
         made = surgery.apply("", merged(edits))
-        if made is None or not _same(yaml_io.parse(made).value, _after({}, merged(edits))):
+        if made is None or not same(yaml_io.parse(made).value, _after({}, merged(edits))):
             raise Unplaceable("The values have no form in YAML that reads back as the same.")
         return made.encode("utf-8")
 
@@ -238,7 +238,7 @@ class StateText:
             name: value
             for name, value in change.fields.items()
             if (name in (standing or {})) != (value is not REMOVE)
-            or (value is not REMOVE and not _same(value, (standing or {})[name]))
+            or (value is not REMOVE and not same(value, (standing or {})[name]))
         }
         return Edit(change.section, change.key, fields, change.new) if fields else None
 
@@ -255,7 +255,7 @@ class StateText:
         try:
             rest = yaml_io.parse(others).value
             wanted = _after(self._rest, [one for one in edits if one.section != "items"])
-            return _same(rest, wanted) and all(self._item_reads_as(made, items, one) for one in mine)
+            return same(rest, wanted) and all(self._item_reads_as(made, items, one) for one in mine)
         except YamlError:
             return False
 
@@ -264,12 +264,12 @@ class StateText:
         if block is None:
             return False
         found = yaml_io.parse(outline.dedent(made, block)).value
-        return _same(found, {change.key: with_fields(self.item(change.key), change.fields)})
+        return same(found, {change.key: with_fields(self.item(change.key), change.fields)})
 
     def _wholly(self, made: str, edits: tuple[Edit, ...]) -> bool:
         """Whether the whole of a text reads as it should."""
         try:
-            return _same(yaml_io.parse(made).value, _after(self.value(), edits))
+            return same(yaml_io.parse(made).value, _after(self.value(), edits))
         except YamlError:
             return False
 
@@ -314,7 +314,7 @@ def _require_shape(top: Mapping[str, Any], line: Any) -> None:
         raise Corrupt("`lease_epoch` is no whole number.", line("lease_epoch"))
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
     """Whether two plain values are the same whatever the order of keys; 1, true and 1.0 are told apart."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
