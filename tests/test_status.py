@@ -41,7 +41,7 @@ def test_one_broken_part_hides_no_other(repo: Repo) -> None:
     assert LEDGER in found["ledger"]["problem"]
     assert found["triage"][0]["fault"]
     assert found["config"]["problems"][0]["rule"] == "config"
-    assert [step["command"] for step in found["next"]][:2] == ["muniment config show", "muniment check"]
+    assert [step["command"] for step in found["next"]][:2] == ["muniment config show", "muniment repair"]
     assert "not whole" in muniment("status", cwd=repo.path).out
 
 

@@ -25,11 +25,12 @@ _LIMIT = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class LedgerStatus:
-    """The ledger: how many entries, whether it is whole (None: can't be told), and the first problem."""
+    """The ledger: how many entries, whether it is whole (None: can't be told), the first problem, its fix."""
 
     entries: int = 0
     ok: bool | None = True
     problem: str = ""
+    fix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,8 @@ def next_steps(found: Status) -> Iterator[tuple[str, str]]:
     if found.settings:
         yield "muniment config show", "the settings have problems"
     if found.ledger.ok is False:
-        yield "muniment check", "the ledger has a problem"
+        mends = found.ledger.fix.startswith("muniment ")
+        yield found.ledger.fix if mends else "muniment check", "the ledger has a problem"
     waits = [batch for batch in found.batches if batch.waiting]
     for batch in reversed(waits[-_BATCHES_NAMED:]):
         yield from waiting.steps(batch.waits, batch.batch if batch is not waits[-1] else "")
@@ -118,7 +120,9 @@ def next_steps(found: Status) -> Iterator[tuple[str, str]]:
 def _ledger(ws: Workspace) -> LedgerStatus:
     ledger = store.load(ws)
     problems = ledger.problems
-    return LedgerStatus(len(ledger.whole.entries), ledger.verdict.ok, str(problems[0]) if problems else "")
+    first = problems[0] if problems else None
+    count, ok = len(ledger.whole.entries), ledger.verdict.ok
+    return LedgerStatus(count, ok, str(first), first.fix) if first else LedgerStatus(count, ok)
 
 
 def _plan(ws: Workspace) -> tuple[str, int] | None:

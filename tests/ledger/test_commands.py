@@ -256,6 +256,34 @@ def test_status__answers_the_pinned_keys(repo: Repo) -> None:
     assert "reject" in shown
 
 
+def test_status__of_an_alias_shows_its_own_decision_too(repo: Repo) -> None:
+    first = add(repo, "decision", {"subject": X, "action": "attach", "target": "docs/bugs/x.md"})
+    add(repo, "alias", {"alias": "bug/code/y", "canonical": X})
+    body = {"subject": "bug/code/y", "action": "duplicate", "target": X}
+    run(repo, "add", "--kind", "decision", "--data", json.dumps(body), "--basis", first).ok()
+    shown = run(repo, "status", "bug/code/y").ok().out.splitlines()
+    assert shown[0].startswith("bug/code/y (alias of bug/code/x): attach")
+    assert [word in line for word, line in zip(("attach", "duplicate"), shown[1:], strict=True)] == [
+        True,
+        True,
+    ]
+    assert not any("duplicate" in line for line in run(repo, "status", X).ok().out.splitlines()[1:2])
+
+
+def test_status_and_log__of_a_conflicted_file_say_why_and_what_mends_it(repo: Repo) -> None:
+    whole = file(decision(X, "reject")).decode()
+    repo.write(PATH, f"<<<<<<< ours\n{whole}=======\n{whole}>>>>>>> theirs\n")
+    shown = run(repo, "status", X).ok().out
+    assert "unknown" in shown
+    assert "conflict markers" in shown
+    assert "muniment repair" in shown
+    refused = run(repo, "log")
+    assert "muniment repair" in refused.err
+    assert "git checkout" not in refused.err
+    steps = muniment("status", "--json", cwd=repo.path).ok().json["next"]
+    assert steps[0]["command"] == "muniment repair"
+
+
 def test_status__contested_and_unknown_say_what_to_do(repo: Repo) -> None:
     repo.write(PATH, file(decision(X, "reject"), decision(X, "new"), entry("hologram", {"subject": "s"})))
     assert run(repo, "status", X, "--json").json["status"] == "contested"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -439,6 +439,46 @@ def test_repair__a_line_that_cannot_be_kept_stops_it(repo: Repo, base: list[Docu
     assert repo.read(PATH) == damaged
     assert done.json["repaired"] == []
     assert "nothing was written" in done.json["unresolved"][0]["message"]
+
+
+DAMAGE = [lambda line: line.replace('"three"', '"THREE"'), lambda line: line[:-40]]
+
+
+def cut_out(repo: Repo, line: int) -> None:
+    lines = repo.read(PATH).decode().splitlines(keepends=True)
+    del lines[line - 1]
+    repo.write(PATH, "".join(lines))
+    muniment("repair", cwd=repo.path).ok()
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=["edited", "cut"])
+def test_repair__a_damaged_entry_of_no_history_can_be_cut_out_as_it_says(
+    repo: Repo, base: list[Document], damage: Callable[[str], str]
+) -> None:
+    put(repo, "Base", *base[:2])
+    line = spell(base[2])
+    repo.write(PATH, file(*base).replace(line.encode(), damage(line).encode()))
+    (left,) = repair(repo).json["unresolved"]
+    assert f"delete line {left['line']}; then run `muniment repair` again" in left["message"]
+    cut_out(repo, left["line"])
+    assert repo.read(PATH) == file(*base[:2])
+    muniment("check", cwd=repo.path).ok()
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=["edited", "cut"])
+def test_repair__a_damaged_entry_that_was_cut_out_comes_back_with_a_merge(
+    repo: Repo, base: list[Document], damage: Callable[[str], str], tmp_path: Path
+) -> None:
+    put(repo, "Base", *base[:2])
+    repo.git("clone", "-q", str(repo.path), str(tmp_path / "other"))
+    other = Repo(tmp_path / "other")
+    put(other, "More", *base)
+    line = spell(base[2])
+    repo.write(PATH, file(*base).replace(line.encode(), damage(line).encode()))
+    cut_out(repo, repair(repo).json["unresolved"][0]["line"])
+    repo.git("pull", "-q", "--no-rebase", "--no-edit", str(other.path), "HEAD")
+    assert repo.read(PATH) == file(*base)
+    muniment("check", cwd=repo.path).ok()
 
 
 @pytest.mark.parametrize("content", ["{}", '{"name":"other"}', '{"schema":"muniment.ledger/9","entries":[]}'])

@@ -20,7 +20,7 @@ from muniment.ledger.entries import Entry
 from muniment.ledger.mend import closed, joined, unvouched
 from muniment.ledger.merge import Content
 from muniment.ledger.misread import UPGRADE
-from muniment.ledger.repair_report import Outcome, Repaired, Unresolved, count, gated, left, names
+from muniment.ledger.repair_report import Outcome, Repaired, Unresolved, count, gated, left, names, way_out
 from muniment.ledger.repair_sources import Archive, any_object, own_history, stages
 from muniment.ledger.seal import clear, sealed_segment
 from muniment.ledger.segment import BETWEEN, CLOSE, Sealed, parse_segment, render_segment
@@ -285,8 +285,7 @@ def _stuck(case: _Case) -> Iterable[Unresolved]:
     for one in case.strays:
         what = "" if one.is_object else " It can't be kept in a mended file, so nothing was written."
         rule = "id" if one.entry else "json"
-        message = f"{one.message}{what} Mend or remove that line, then run `muniment repair` again."
-        yield Unresolved(case.path, one.line, rule, message)
+        yield Unresolved(case.path, one.line, rule, f"{one.message}{what} {way_out(one.line)}")
 
 
 def _require_nothing_lost(case: _Case, ids: frozenset[str], after: Whole) -> None:

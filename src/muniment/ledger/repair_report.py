@@ -58,6 +58,15 @@ def left(archive: Archive, path: str, whole: Whole) -> Iterator[Unresolved]:
         yield Unresolved(path, 0, "history", f"{message} To settle it: {gap.settle}", gap.settle)
 
 
+def way_out(line: int) -> str:
+    """What a person can do about an entry that is damaged here and recorded nowhere in this clone."""
+    where = f"line {line}" if line else "its line"
+    return (
+        f"Take the edit back, or delete {where}; then run `muniment repair` again. An entry that another clone "
+        "has comes back with a merge from there; one that nobody has is recorded anew (`muniment ledger add`)."
+    )
+
+
 def _unresolved(archive: Archive, path: str, fault: Fault) -> Unresolved:
     settle, message = fault.fix, fault.message
     if fault.reach is Reach.INCOMPLETE or fault.rule in {"sealed", "expunge"}:
@@ -65,7 +74,9 @@ def _unresolved(archive: Archive, path: str, fault: Fault) -> Unresolved:
         message = f"{message} No object of this clone settles it. To settle it: {settle}"
     elif fault.rule == "id":
         settle = f"git log -p -- {path}"
-        message = f"{message} This clone's history doesn't hold it as recorded; it was left as it is."
+        message = (
+            f"{message} This clone doesn't hold it as recorded; it was left as it is. {way_out(fault.line)}"
+        )
     elif "repair" in settle:
         settle = ""
     elif settle:

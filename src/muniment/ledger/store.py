@@ -127,7 +127,8 @@ class Ledger:
         if self.verdict.newer:
             distrust = f"The ledger has the newer schema {self.verdict.schema}. {UPGRADE}"
         elif self.verdict.broken:
-            distrust = f"The ledger is broken; run `muniment ledger verify`, then `{REPAIR}`."
+            fault = next((str(one) for one in self.problems), "the ledger is broken")
+            distrust = f"It can't be told: {fault} Run `{REPAIR}`."
         return fold(self.whole.entries.values(), distrust=distrust)
 
     def require_whole(self, *, mending: bool = False) -> None:

@@ -85,7 +85,7 @@ def status(invocation: Invocation, subject: str, rev: str | None, as_json: bool)
     """Say what is decided about SUBJECT, a fingerprint or any name that entries use."""
     from muniment.cli.commands import ledger_view as view  # noqa: PLC0415 - help stays light
 
-    view.emit_status(_load(invocation, rev).view.subject(subject), as_json=as_json)
+    view.emit_status(_load(invocation, rev), subject, as_json=as_json)
 
 
 def _load(invocation: Invocation, rev: str | None) -> Ledger:

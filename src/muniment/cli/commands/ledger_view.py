@@ -81,7 +81,7 @@ def require_readable(found: Ledger) -> None:
     if faults:
         raise Refused(
             str(faults[0].problem()),
-            "The file is untouched. Run `muniment repair`, or restore it: git checkout -- " + found.path,
+            "The file is untouched. Mend it, losing nothing: muniment repair",
             code=faults[0].rule,
             problems=tuple(fault.problem() for fault in faults),
         )
@@ -171,8 +171,9 @@ def fault_json(entry: str, problem: Any) -> Mapping[str, object]:
     }
 
 
-def emit_status(found: Subject, *, as_json: bool) -> None:
-    """Print what is decided about a subject."""
+def emit_status(ledger: Ledger, name: str, *, as_json: bool) -> None:
+    """Print what is decided about a subject: what counts, and an alias's own decision besides."""
+    found = ledger.view.subject(name)
     if as_json:
         output.emit_json(
             {
@@ -191,9 +192,20 @@ def emit_status(found: Subject, *, as_json: bool) -> None:
     follows = f" (alias of {output.safe(found.canonical)})" if found.canonical != found.subject else ""
     times = f", seen in {found.seen} report{'' if found.seen == 1 else 's'}" if found.seen else ""
     lines = [f"{output.safe(found.subject)}{follows}: {word}{times}"]
-    lines += [f"  {_line(entry)}" for entry in found.settled]
-    if found.aliases:
-        lines.append("  also known as: " + ", ".join(output.safe(name) for name in found.aliases))
     if found.hint:
         lines.append(f"  {output.safe(found.hint)}")
+    lines += [f"  {_line(entry)}" for entry in found.settled]
+    lines += [f"  {_line(entry)}" for entry in _own(ledger, found)]
+    others = [output.safe(other) for other in found.aliases if other != found.subject]
+    if others:
+        lines.append(f"  also known as: {', '.join(others)}")
     output.emit(lines)
+
+
+def _own(ledger: Ledger, found: Subject) -> list[Entry]:
+    """What an alias's own decisions say (`duplicate`, mostly); those of other subjects are settled ones."""
+    shown = {entry.id for entry in found.settled}
+    if found.subject == found.canonical:
+        return []
+    live = ledger.view.live.get("decision", ())
+    return [entry for entry in live if entry.data.get("subject") == found.subject and entry.id not in shown]
