@@ -62,8 +62,9 @@ def way_out(line: int) -> str:
     """What a person can do about an entry that is damaged here and recorded nowhere in this clone."""
     where = f"line {line}" if line else "its line"
     return (
-        f"Take the edit back, or delete {where}; then run `muniment repair` again. An entry that another clone "
-        "has comes back with a merge from there; one that nobody has is recorded anew (`muniment ledger add`)."
+        f"Take the edit back, or delete {where}; then run `muniment repair` again. "
+        "An entry that another clone has comes back with a merge from there; "
+        "one that nobody has is recorded anew (`muniment ledger add`)."
     )
 
 
