@@ -276,7 +276,7 @@ def test_operations__mean_the_same_on_text_as_on_dicts(
             return
         model.apply(answer.edits)
         again = StateText(made)
-        assert text._same(again.value(), model.state)
+        assert text.same(again.value(), model.state)
         if view.plain:
             assert again.plain, "what was quick to edit stays so"
             assert untouched(data.decode(), answer.edits) <= set(again.text.split("\n"))
@@ -335,7 +335,7 @@ def test_scan__never_sure_of_what_the_parser_refuses(lines: list[str]) -> None:
 @given(VALUES)
 def test_spelling__reads_back(value: Any) -> None:
     for shown in (f"k: {spelling.value(value)}\n", spelling.field("k", value, "", "\n")):
-        assert text._same(yaml_io.parse(shown).value, {"k": value})
+        assert text.same(yaml_io.parse(shown).value, {"k": value})
 
 
 @given(WORDS)
