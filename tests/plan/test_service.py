@@ -279,10 +279,34 @@ def test_human_output__says_what_happened(planned: Repo) -> None:
     planned.write(PLAN, planned.read(PLAN).replace(b"Body of 1.", b"Body of one."))
     result = muniment("plan", "reconcile", cwd=planned.path).ok()
     assert "2 open, 0 added, 0 drained." in result.out
-    assert "1 lines edited by hand were kept" in result.out
+    assert "1 line edited by hand, kept" in result.out
     assert "Nothing to write." in muniment("plan", "reconcile", cwd=planned.path).ok().out
     planned.write(PLAN, "x")
     assert "Moved the old plan to" in muniment("plan", "reconcile", cwd=planned.path).ok().out
+
+
+def test_closed__without_evidence_is_said_and_a_declined_one_has_its_own_way_off(planned: Repo) -> None:
+    proof = {"fix_ref": "#12", "verified_merge_sha": "a" * 40, "verified_at": "2026-11-29T10:00:00Z"}
+    closed = [item("inbox:1", "closed", r=1), item("inbox:2", "closed", r=2, **proof)]
+    planned.write(STATE, state_text(*closed))
+    result = muniment("plan", "reconcile", cwd=planned.path).ok()
+    assert "inbox:1 is closed without fix_ref, verified_merge_sha, verified_at" in result.err
+    assert "inbox:2" not in result.err
+    assert "`actionable: false`" in result.err
+    assert len(reconcile(planned).ok().json["notes"]) == 2
+    planned.write(STATE, state_text(item("inbox:1", actionable=False, r=1), closed[1]))
+    result = muniment("plan", "reconcile", cwd=planned.path).ok()
+    assert result.err == ""
+    assert "0 open" in result.out
+    assert b"inbox:1" not in planned.read(PLAN)
+    muniment("check", cwd=planned.path).ok()
+
+
+def test_closed__many_without_evidence_are_counted(repo: Repo) -> None:
+    repo.write(STATE, state_text(*(item(f"inbox:{number}", "closed", r=number) for number in range(1, 9))))
+    notes = reconcile(repo).ok().json["notes"]
+    assert len(notes) == 7
+    assert "3 more" in notes[5]
 
 
 @pytest.mark.parametrize("path", [PLAN, STATE])

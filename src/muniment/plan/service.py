@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,10 +16,14 @@ from muniment.plan.document import ITEMS
 from muniment.plan.reconcile import Effects, Reconciled, normal_body, reconcile_plan
 from muniment.plan.rotate import dated_sibling
 from muniment.state import store
+from muniment.state.evidence import missing
+from muniment.state.model import Status
 from muniment.workspace import Workspace
 
 MAX_HISTORY = 1_000
 """How many commits that touched the plan are searched for its last rendering."""
+_NAMED = 5
+"""How many closed items without evidence are named."""
 _REMEMBERED = 64
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ", "||||||| ")
 
@@ -33,6 +38,7 @@ class Outcome:
         result: What was decided.
         written: Paths whose bytes changed.
         problems: Items of the state that can't be read.
+        notes: Closed items that nothing shows to be fixed, and what to do about each kind (S11).
     """
 
     path: str
@@ -40,6 +46,7 @@ class Outcome:
     result: Reconciled
     written: tuple[str, ...]
     problems: tuple[Problem, ...]
+    notes: tuple[str, ...] = ()
 
     def json(self) -> dict[str, object]:
         """The contract's document, with the names behind its counts."""
@@ -60,6 +67,7 @@ class Outcome:
             },
             "salvaged_text": list(result.salvaged),
             "warnings": [*result.warnings, *map(str, self.problems)],
+            "notes": list(self.notes),
         }
 
 
@@ -91,7 +99,26 @@ def reconcile(ws: Workspace) -> Outcome:
         written = door.write(cleared, seen=seen) if cleared else ()
     if path in written:
         _remember(ws, result)
-    return Outcome(path, rotated, result, written, file.problems)
+    return Outcome(path, rotated, result, written, file.problems, tuple(_unproven(file)))
+
+
+def _unproven(file: store.StateFile) -> Iterator[str]:
+    """Closed items without their evidence: they leave the plan, as the state says, but not in silence."""
+    records = file.document.value.get("items") or {}
+    found = [
+        (key, missing(record))
+        for key, record in records.items()
+        if isinstance(record, Mapping) and record.get("status") == Status.CLOSED and missing(record)
+    ]
+    for key, wrong in found[:_NAMED]:
+        yield f"{str(key)[:80]} is closed without {', '.join(wrong)}: nothing shows that it is fixed."
+    if len(found) > _NAMED:
+        yield f"So are {len(found) - _NAMED} more; `muniment check` names them all."
+    if found:
+        yield (
+            "Where the fix isn't verified yet, set the status fix_pending. Where it was declined, set "
+            "analyzed and `actionable: false`: it stays off the plan, and claims no fix."
+        )
 
 
 def _differs(result: Reconciled, old: bytes | None) -> bool:

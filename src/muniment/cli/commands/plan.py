@@ -37,6 +37,8 @@ def reconcile(invocation: Invocation, as_json: bool) -> None:
         output.emit(_lines(outcome))
     for warning in (*outcome.result.warnings, *map(str, outcome.problems)):
         output.say(output.safe(f"warning: {warning}"))
+    for note in outcome.notes:
+        output.say(output.safe(f"note: {note}"))
 
 
 @plan.command()
@@ -59,9 +61,13 @@ def _lines(outcome: Outcome) -> list[str]:
     counts = f"{result.open} open, {len(result.added)} added, {len(result.drained)} drained"
     lines.append(output.safe(f"{outcome.path}: {counts}."))
     if result.foreign:
-        lines.append(f"{len(result.foreign)} lines belong to items that this state doesn't know; they stay.")
+        lines.append(
+            f"{output.number(len(result.foreign), 'line')} of items that this state doesn't know; kept."
+        )
     if result.salvaged:
-        lines.append(f"{len(result.salvaged)} lines edited by hand were kept under the human notes.")
+        lines.append(
+            f"{output.number(len(result.salvaged), 'line')} edited by hand, kept under the human notes."
+        )
     if not outcome.written:
         lines.append("Nothing to write.")
     return lines
