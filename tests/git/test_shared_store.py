@@ -93,8 +93,11 @@ def test_what_is_absent_or_damaged_is_missing(store: SharedStore) -> None:
         assert store.write("blob", b"data") == oid
         assert store.blob(oid) == b"data"
         path.chmod(0o644)
+    with store.lock():
+        assert not store.has(oid)  # made anew: git would never fetch again what it takes for present
     with pytest.raises(MissingObject):
         store.get(absent)
+    store.write("blob", b"data")
     with pytest.raises(MissingObject):
         store.commit(oid)
     assert store.ancestry(absent, oid) is None

@@ -156,22 +156,22 @@ class Remote:
                 self.store.cut(known)
         else:
             self.store.uncut()
-        said = self._fetch_once(() if known else ("--depth=1",))
+        said = self._fetch_once(known)
         if said.code and not _NO_SUCH_REF.search(said.err) and _DAMAGED.search(said.err):
             self.store.remake()
-            said = self._fetch_once(() if known else ("--depth=1",))
-        if said.code:
-            if _NO_SUCH_REF.search(said.err):
-                return Fetched(None, None)
-            raise self._trouble(said)
+            said = self._fetch_once(known)
+        if said.code and _NO_SUCH_REF.search(said.err):
+            return Fetched(None, None)
         tip = self.store.ref(FETCHED)
-        if tip is None or not self.store.has(tip):
+        if said.code or tip is None or not self.store.has(tip):
             raise self._trouble(said)
         descends = None if known is None else self.store.ancestry(tip, known)
-        self.store.cut(tip)
+        if self.store.ref(TIP) != tip:
+            self.store.cut(tip)
         return Fetched(tip, descends)
 
-    def _fetch_once(self, depth: Sequence[str]) -> Talk:
+    def _fetch_once(self, known: Oid | None) -> Talk:
+        depth = () if known else ("--depth=1",)
         self.store.drop_ref(FETCHED)
         spec = f"+{self.ref}:{FETCHED}"
         return self._talk(("fetch", *_FETCH_OPTIONS, *depth, self._connection_alias, spec), private=True)

@@ -4,6 +4,10 @@ It holds nothing that the remote or a retry wouldn't bring again. The user's ind
 and their locks are never touched, nor waited for. Objects are made in this process (loose, as git writes
 them), so a commit costs no git process; what is fetched lies loose too, by `fetch.unpackLimit`.
 
+Files appear whole or not at all, but aren't forced to the disk, which would cost more than a push to a near
+remote. What a power cut tore is noticed when it is read, and the store is made anew. A commit whose push was
+answered is on the remote by then; one whose push wasn't was made under a lease that the boot has ended.
+
 Formats: gitformat-loose(5), gitrepository-layout(5).
 """
 
@@ -19,7 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from muniment.errors import Refused
-from muniment.files import atomic_write, file_lock, sync_folder
+from muniment.files import file_lock
 from muniment.git.objects import (
     EMPTY_TREE,
     TREE_MODE,
@@ -39,6 +43,8 @@ TIP = "refs/muniment/tip"
 MANY_OBJECTS = 5000
 """Above this many objects beyond those of the tip, old ones are dropped."""
 _LEVEL = 1
+_DAMAGED = "damaged"
+"""A file of this name says that an object was found torn: whoever takes the lock makes the store anew."""
 
 _CONFIG = """\
 [core]
@@ -75,7 +81,6 @@ class SharedStore:
         self.held: tuple[int, ...] = ()
         self._git = Git(folder, git.environ)
         self._reader: ObjectReader | None = None
-        self._made = False
 
     @classmethod
     def of(cls, repo: Repository, remote: str, url: str, branch: str) -> SharedStore:
@@ -109,16 +114,14 @@ class SharedStore:
     def _prepare(self) -> None:
         if not self._is_whole():
             self._make()
-        self._made = True
         for stale in self._left_behind():
             with suppress(OSError):
                 stale.unlink()
 
     def _is_whole(self) -> bool:
         try:
-            return (self.folder / "config").read_text("utf-8") == self._config() and (
-                self.folder / "HEAD"
-            ).exists()
+            made = (self.folder / "config").read_text("utf-8") == self._config()
+            return made and (self.folder / "HEAD").exists() and not (self.folder / _DAMAGED).exists()
         except (OSError, UnicodeDecodeError):
             return False
 
@@ -136,7 +139,8 @@ class SharedStore:
         (self.folder / "objects" / "pack").mkdir()
         (self.folder / "refs" / "muniment").mkdir(parents=True)
         (self.folder / "HEAD").write_bytes(b"ref: refs/muniment/none\n")
-        atomic_write(self.folder / "config", self._config().encode("utf-8"))
+        _put(self.folder / "config", self._config().encode("utf-8"))
+        (self.folder / _DAMAGED).unlink(missing_ok=True)
         self._reader = None
 
     def remake(self) -> None:
@@ -174,8 +178,8 @@ class SharedStore:
 
         So neither the negotiation nor the list of cuts grows with the branch.
         """
-        atomic_write(self.folder / "shallow", f"{tip}\n".encode("ascii"))
-        atomic_write(self.folder / TIP, f"{tip}\n".encode("ascii"))
+        _put(self.folder / "shallow", f"{tip}\n".encode("ascii"))
+        _put(self.folder / TIP, f"{tip}\n".encode("ascii"))
 
     def uncut(self) -> None:
         """Let the next fetch bring the whole history."""
@@ -211,11 +215,17 @@ class SharedStore:
             return "tree", b""
         try:
             raw = zlib.decompress(self._path(oid).read_bytes())
-        except (OSError, zlib.error):
+        except OSError:
             return None
+        except zlib.error:
+            raw = b""
         head, _, data = raw.partition(b"\0")
         kind, _, size = head.partition(b" ")
-        return (kind.decode("ascii"), data) if size == b"%d" % len(data) else None
+        if size == b"%d" % len(data):
+            return kind.decode("ascii"), data
+        with suppress(OSError):  # git would take the object for present, and never fetch it again
+            (self.folder / _DAMAGED).touch()
+        return None
 
     def _packed(self, oid: Oid) -> tuple[str, bytes] | None:
         packs = self.folder / "objects" / "pack"
@@ -292,14 +302,14 @@ class SharedStore:
     # Objects, made
 
     def write(self, kind: str, data: bytes) -> Oid:
-        """Store an object (`blob`, `tree`, `commit`) durably; one that is there already stays as it is."""
+        """Store an object (`blob`, `tree`, `commit`); one that is there already stays as it is."""
         whole = b"%s %d\0" % (kind.encode("ascii"), len(data)) + data
         oid = Oid(hashlib.new(self.object_format, whole, usedforsecurity=False).hexdigest())
         if self._loose(oid) is not None:
             return oid
         place = self._path(oid)
         place.parent.mkdir(parents=True, exist_ok=True)
-        _store(place, zlib.compress(whole, _LEVEL))
+        _put(place, zlib.compress(whole, _LEVEL), 0o444)
         return oid
 
     def edit(self, base: Oid | None, changes: Mapping[str, bytes | None]) -> Oid:
@@ -343,21 +353,18 @@ class SharedStore:
 _FILE_MODES = frozenset({0o100644, 0o100755, 0o100664})
 
 
-def _store(place: Path, data: bytes) -> None:
-    """Put an object in its place, so that a kill leaves all of it or none."""
+def _put(place: Path, data: bytes, mode: int = 0o644) -> None:
+    """Put a file in its place, so that a kill leaves all of it or none."""
     descriptor, temporary = tempfile.mkstemp(prefix="tmp_obj_", dir=place.parent)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).chmod(0o444)
+        Path(temporary).chmod(mode)
         Path(temporary).replace(place)
     except BaseException:
         with suppress(OSError):
             Path(temporary).unlink()
         raise
-    sync_folder(place.parent)
 
 
 def _listed(folder: Path) -> list[Path]:
