@@ -14,12 +14,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from muniment.state import spelling
 from muniment.state.merge import CONFLICTS, MISSING, merge, merge_item, same, withheld
 from muniment.state.merge_blocks import Block, Nested, certain, nested, reindented, split
 from muniment.state.merge_form import dressed, pick, plain
+from muniment.state.merge_order import placed
 from muniment.yaml_io import YamlError, dump, parse
-from muniment.yaml_lines import key as key_token
-from muniment.yaml_lines import scalar
 
 SIDES = ("base", "ours", "theirs")
 _NUMBER = re.compile(r"\n +r: +([0-9]+) *(?=[\n#])")
@@ -94,6 +94,11 @@ def _merge_document(
 ) -> str:
     bare = [None if text is None else plain(text) for text in texts]
     documents = [None if text is None else _Document.read(text, sections) for text in bare]
+    if decided := _one_sided(texts):
+        for side, text in zip(SIDES, bare, strict=True):
+            if text is not None:
+                _value(side, text, text, fault)  # a side that can't be read is no result either
+        return decided[0]
     merged = None
     if all(one is not None or text is None for one, text in zip(documents, bare, strict=True)):
         merged = _by_lines(bare, documents, values, fault)
@@ -102,10 +107,19 @@ def _merge_document(
     return dressed(merged, texts)
 
 
+def _one_sided(texts: Sequence[str | None]) -> tuple[str] | None:
+    """The whole text where a single side changed it, or both alike."""
+    base, ours, theirs = texts
+    if ours is not None and theirs in {ours, base}:
+        return (ours,)
+    return (theirs,) if theirs is not None and ours == base else None
+
+
 class _Document:
     """A text's top-level entries, and the entries of its sections."""
 
-    def __init__(self, block: Block, sections: Mapping[str, Nested]) -> None:
+    def __init__(self, source: str, block: Block, sections: Mapping[str, Nested]) -> None:
+        self.source = source
         self.block = block
         self.sections = sections
 
@@ -113,14 +127,14 @@ class _Document:
     def read(cls, text: str, names: Collection[str]) -> _Document | None:
         """The document, or None when its lines aren't certainly plain block mappings."""
         block = split(text, 0)
-        if block is None or not certain(text):
+        if block is None:
             return None
         sections = {
             name: found
             for name in names
             if name in block.entries and (found := nested(block.entries[name], 0)) is not None
         }
-        return cls(block, sections)
+        return cls(text, block, sections)
 
     def text(self, unchanged: Mapping[str, Collection[str]]) -> str:
         """The text without the entries of its sections that are the same everywhere."""
@@ -164,9 +178,9 @@ def _by_lines(
 
 
 def _unchanged(documents: Sequence[_Document | None]) -> dict[str, frozenset[str]]:
-    """Section → the keys of entries whose text is the same in every version."""
+    """Section → the keys of entries whose text is the same in every version, where lines alone tell them."""
     there = [one for one in documents if one is not None]
-    if len(there) < len(SIDES):
+    if len(there) < len(SIDES) or not all(certain(one.source) for one in there):
         return {}
     found: dict[str, frozenset[str]] = {}
     for name in there[0].sections:
@@ -312,34 +326,12 @@ def _both(base: str | None, ours: str | None, theirs: str | None) -> str:
     return other if one == (base or "") else "".join(sorted({one, other}))
 
 
-def placed(blocks: Sequence[Block | None], merged: Mapping[str, Any]) -> list[str]:
-    """The order of keys: the base's, a new one after what it follows on its side, then by itself."""
-    base, *sides = [list(block.entries) if block else [] for block in blocks]
-    rank = {key: (place, "") for place, key in enumerate(base)}
-    after: dict[str, tuple[int, str]] = {}
-    for keys in sides:
-        last = -1
-        for key in keys:
-            if key in rank:
-                last = rank[key][0]
-            else:
-                after[key] = max(after.get(key, (-1, key)), (last, key))
-    end = len(base)
-    written = {key: (end, key) for key in merged if key not in rank and key not in after}
-    places = {
-        **{key: (*place, 0) for key, place in rank.items()},
-        **{key: (*place, 1) for key, place in after.items()},
-    }
-    places |= {key: (*place, 1) for key, place in written.items()}
-    return sorted(places, key=lambda key: (places[key][0], places[key][2], places[key][1]))
-
-
 def fresh(key: str, value: Any, indent: int) -> str:
     """A key's lines written anew, one record of `conflicts` a line."""
     pad = " " * indent
     if key == CONFLICTS and isinstance(value, list) and value:
-        return "".join([f"{pad}{key}:\n", *(f"{pad}  - {scalar(row)}\n" for row in value)])
-    return f"{pad}{key_token(key)}: {scalar(value)}\n"
+        return "".join([f"{pad}{key}:\n", *(f"{pad}  - {spelling.value(row)}\n" for row in value)])
+    return spelling.field(key, value, pad, "\n")
 
 
 def shared_numbers(text: str) -> tuple[str, ...]:
