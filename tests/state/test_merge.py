@@ -35,6 +35,7 @@ ITEMS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         "sensitive": st.sampled_from([True, False]),
     },
 )
+CURSORS: st.SearchStrategy[Any] = st.sampled_from(["9", "10", "011", None])
 STATES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"schema_version": st.integers(1, 2)},
     optional={
@@ -43,7 +44,7 @@ STATES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         "items": st.dictionaries(st.sampled_from(["s:1", "s:2"]), ITEMS | SCALARS, max_size=2),
         "sources": st.dictionaries(
             st.sampled_from("st"),
-            st.fixed_dictionaries({}, optional={"cursor": st.sampled_from(["9", "10", "011", None]), "x": VALUES}),
+            st.fixed_dictionaries({}, optional={"cursor": CURSORS, "x": VALUES}),
             max_size=2,
         ),
         "last_run": st.dictionaries(st.sampled_from(["outcome", "writer"]), SCALARS, max_size=2),
@@ -81,7 +82,7 @@ def test_merge__commutes(made: list[Any]) -> None:
     assert list(merge(base, one, two)) == list(merge(base, two, one)) or one == two
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(versions(3))
 def test_merge__associates(made: list[Any]) -> None:
     base, *sides = made
@@ -140,7 +141,7 @@ def test_merge_item__never_takes_evidence_from_a_closed_item(made: list[Any]) ->
 
 
 CASES: Mapping[str, tuple[Any, Any, Any, Any]] = {
-    "one side's field": ({"a": 1, "b": 1}, {"a": 2, "b": 1}, {"a": 1, "b": 1, "c": 3}, {"a": 2, "b": 1, "c": 3}),
+    "one side's field": ({"a": 1}, {"a": 2}, {"a": 1, "c": 3}, {"a": 2, "c": 3}),
     "both sides' field": (
         {"title": "o"},
         {"title": "x"},
@@ -157,7 +158,7 @@ CASES: Mapping[str, tuple[Any, Any, Any, Any]] = {
     "field dropped and edited": ({"a": 1}, {}, {"a": 2}, {"a": 2}),
     "field dropped": ({"a": 1, "b": 1}, {"b": 1}, {"a": 1, "b": 2}, {"b": 2}),
     "number and text": ({}, {"a": 1}, {"a": "1"}, {"a": 1, CONFLICTS: [{"field": "a", "values": ["1", 1]}]}),
-    "whole and fraction": ({}, {"a": 1}, {"a": 1.0}, {"a": 1.0, CONFLICTS: [{"field": "a", "values": [1, 1.0]}]}),
+    "whole and part": ({}, {"a": 1}, {"a": 1.0}, {"a": 1.0, CONFLICTS: [{"field": "a", "values": [1, 1.0]}]}),
     "mapping and text": ({}, {"a": {}}, {"a": "z"}, {"a": {}, CONFLICTS: [{"field": "a", "values": ["z"]}]}),
     "a settled conflict": (
         {"a": 2, CONFLICTS: [{"field": "a", "values": [1, 2]}]},
@@ -170,7 +171,8 @@ CASES: Mapping[str, tuple[Any, Any, Any, Any]] = {
         {"status": "closed", "fix_ref": "#1", "verified_merge_sha": "abcdef1", "verified_at": "t"},
         {"status": "source_gone", "title": "x"},
         {
-            "status": "closed", "fix_ref": "#1", "verified_merge_sha": "abcdef1", "verified_at": "t", "title": "x",
+            "status": "closed", "fix_ref": "#1", "verified_merge_sha": "abcdef1", "verified_at": "t",
+            "title": "x",
             CONFLICTS: [{"field": "status", "values": ["closed", "source_gone"]}],
         },
     ),
