@@ -127,7 +127,7 @@ def test_edit__an_item_that_is_no_mapping_is_an_error_with_its_line_and_hides_no
         (b'schema_version: 1\nitems:\n  a:1:\n    x: "open\n', 0), (b"schema_version: 1\n---\na: 1\n", 0),
         (b"schema_version: 1\nitems:\n  a:1:\n   x: 1\n    y: 2\n", 0), (b"a\0b: 1\n", 1),
         (b"schema_version: 1\nitems:\n  a:1:\n    x: \x01\n", 0), (b"schema_version: 1\n\tx: 1\n", 0),
-        (b"schema_version: 1\nitems:\n  a:1: *gone\n", 3),
+        (b"schema_version: 1\nitems:\n  a:1: *gone\n", 3), (b"schema_version: 1\nitems:\n  a:1:\n- b\n", 4),
     ],
 )  # fmt: skip
 def test_read__corrupt(data: bytes, line: int) -> None:

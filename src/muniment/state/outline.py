@@ -210,7 +210,7 @@ def _all_plain(text: str, items: Block, pad: int, step: int) -> bool:
         if not head or len(head["pad"]) != pad:
             return False
         end = _next_head(text, head.end(), items.end, pad)
-        if _DEPENDENT.search(text, at, end):
+        if _DEPENDENT.search(text, at, end) or _outdent(pad - 1).search(text, at, end):
             return False
         span = re.sub(rf"(?m)^[ ]{{1,{pad}}}", "", text[at:end])
         try:
