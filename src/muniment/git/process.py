@@ -176,6 +176,7 @@ class Git:
 
 
 def not_started(error: OSError) -> Unavailable:
+    """The error for a git program that could not be started."""
     return Unavailable(
         f"The git program could not be started: {error.strerror}.",
         "Install git (https://git-scm.com) or put it on PATH.",
