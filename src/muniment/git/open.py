@@ -17,4 +17,7 @@ def open_repository(directory: Path, environ: Mapping[str, str]) -> Repository:
         UsageProblem: The folder is missing, in no repository, or git refuses it (`safe.directory`).
     """
     found = discover(directory, environ)
-    return LibgitRepository(found.git, found.place)
+    opened = LibgitRepository(found.git, found.place)
+    if "settings" in found.__dict__:
+        opened.__dict__["settings"] = found.settings
+    return opened

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 
-from muniment.git import worktree
+from muniment.git import discovery, worktree
 from muniment.git.objects import (
     EMPTY_TREE,
     TREE_MODE,
@@ -24,7 +25,7 @@ from muniment.git.objects import (
     parse_tree,
     tree_line,
 )
-from muniment.git.place import Place, hook_index, not_usable
+from muniment.git.place import Place, hook_index
 from muniment.git.process import NO_FETCH, Git, ObjectReader, decode, encode, existing_folder, failed, fields
 from muniment.git.repo import (
     Commit,
@@ -56,21 +57,12 @@ def discover(directory: Path, environ: Mapping[str, str]) -> ProgramRepository:
             or in one that git refuses because of its owner (`safe.directory`).
     """
     git = Git(existing_folder(directory), environ)
-    found = git.run("rev-parse", "--path-format=absolute", *_FACTS, "--show-toplevel", *_FOLDERS)
-    lines = decode(found.out).split("\n")[:-1]
-    if found.code:
-        raise not_usable(directory, lines, found.err)
-    if len(lines) != len(_FACTS) + 1 + len(_FOLDERS):  # a folder's name holds a line break
-        asked = ("--show-toplevel", *_FOLDERS)
-        lines[len(_FACTS) :] = [git.line("rev-parse", "--path-format=absolute", one) for one in asked]
-    object_format = lines[len(_FACTS) - 1]
-    root, git_dir, common_dir = (Path(line) for line in lines[len(_FACTS) :])
-    prepared = hook_index(root, git_dir, environ)
-    return ProgramRepository(Git(root, environ), Place(root, git_dir, common_dir, object_format, prepared))
-
-
-_FACTS = ("--is-bare-repository", "--is-inside-git-dir", "--show-object-format")
-_FOLDERS = ("--absolute-git-dir", "--git-common-dir")
+    place, settings = discovery.find(directory, git) or (discovery.ask(git), None)
+    place = replace(place, hook_index=hook_index(place.root, place.git_dir, environ))
+    opened = ProgramRepository(Git(place.root, environ), place)
+    if settings is not None:
+        opened.__dict__["settings"] = settings  # read already
+    return opened
 
 
 class ProgramRepository:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -28,8 +28,13 @@ class Settings:
     @classmethod
     def parse(cls, listing: bytes) -> Self:
         """Read the output of `git config --list -z`; a key without a value reads `true`."""
+        return cls.of(decode(listing).split("\0")[:-1])
+
+    @classmethod
+    def of(cls, records: Iterable[str]) -> Self:
+        """Settings given as `key`, line break, value; a key alone reads `true`."""
         pairs: list[tuple[str, str]] = []
-        for record in decode(listing).split("\0")[:-1]:
+        for record in records:
             key, newline, value = record.partition("\n")
             pairs.append((key, value if newline else "true"))
         return cls(dict(pairs), tuple(pairs))
