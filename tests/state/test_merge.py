@@ -35,7 +35,7 @@ ITEMS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         "sensitive": st.sampled_from([True, False]),
     },
 )
-CURSORS: st.SearchStrategy[Any] = st.sampled_from(["9", "10", "011", None])
+CURSORS: st.SearchStrategy[Any] = st.sampled_from(["9", "10", "011", 10, "1a", "2026-01-01", None])
 STATES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"schema_version": st.integers(1, 2)},
     optional={

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from functools import cmp_to_key
 from typing import Any, Final
 
-from muniment.state.cursor import compare
+from muniment.state.cursor import compare, kind
 from muniment.state.model import is_sensitive
 
 CONFLICTS: Final = "conflicts"
@@ -285,11 +286,20 @@ def _cursor(base: Any, ours: Any, theirs: Any) -> Any:
     decided, value = _one_sided(base, ours, theirs)
     if decided:
         return value
-    one, other = sorted((ours, theirs), key=canonical)
+    return max((ours, theirs), key=_CURSOR_ORDER)
+
+
+def _compare_cursors(one: Any, other: Any) -> int:
+    """A total order: what is no cursor, then by kind, then as the engine compares; 0 for equal moments."""
     texts = [_cursor_text(side) for side in (one, other)]
-    if texts[0] is None or texts[1] is None:
-        return one if texts[1] is None and texts[0] is not None else other
-    return one if compare(texts[0], texts[1]) > 0 else other
+    kinds = [-1 if text is None else kind(text) for text in texts]
+    if kinds[0] != kinds[1]:
+        return kinds[0] - kinds[1]
+    order = 0 if texts[0] is None or texts[1] is None else compare(texts[0], texts[1])
+    return order or (canonical(one) > canonical(other)) - (canonical(one) < canonical(other))
+
+
+_CURSOR_ORDER = cmp_to_key(_compare_cursors)
 
 
 def _cursor_text(value: Any) -> str | None:
