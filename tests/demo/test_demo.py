@@ -66,6 +66,26 @@ def test_demo__hostile_text_stays_a_quotation(told: tuple[Path, str]) -> None:
     assert "<!-- sweep-items:end" not in text
 
 
+def test_demo__undoes_and_applies_again_as_robin(told: tuple[Path, str]) -> None:
+    ledger = json.loads((told[0] / "robin/docs/reviews/ledger.json").read_text())
+    undone = [entry for entry in ledger["entries"] if entry["kind"] == "undo"]
+    assert sorted(entry["data"]["reason"] for entry in undone) == ["Ask the cooks first.", "The cooks agree."]
+    assert {entry["actor"] for entry in ledger["entries"]} == {"Robin Owner"}
+    assert "ada $ muniment undo" not in told[1]
+    found = muniment("ledger", "status", "bug/skill/nut-allergy-ignored-in-suggestions", cwd=told[0] / "ada")
+    assert ": new" in found.ok().out
+
+
+def test_demo__relate_names_the_open_bug_first(told: tuple[Path, str]) -> None:
+    answer = told[1].split("muniment relate", 1)[1].splitlines()[1]
+    assert "docs/bugs/merged-lists-lose-quantities.md" in answer
+
+
+def test_demo__ends_with_a_short_summary(told: tuple[Path, str]) -> None:
+    closing = told[1].split("── What happened", 1)[1]
+    assert len(closing.strip().splitlines()) <= 15
+
+
 def test_demo__says_where_to_look_and_each_place_exists(told: tuple[Path, str]) -> None:
     closing = told[1].split("Where to look", 1)[1]
     for place in (

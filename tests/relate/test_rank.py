@@ -79,6 +79,31 @@ def test_rank__the_same_title_is_a_duplicate_wherever_it_ranks() -> None:
     assert ranking.hits[0].verdict is Verdict.DUPLICATE
 
 
+def test_rank__fewer_are_the_first_of_the_same_list_also_below_many_reports_of_it() -> None:
+    reports = (
+        ("Report one", "flour has no amount after the lists are merged, again"),
+        ("Report two", "flour has no amount once lists are merged"),
+        ("Report three", "after lists are merged no amount of flour"),
+    )
+    said = "The lists are merged and flour has no amount any more, when two people of one household add it."
+    documents = (("Shopping list loses a quantity", said), *TEXTS[:4], *TEXTS[5:])
+    kinds = (reports, documents)
+
+    def asked_for(limit: int) -> Ranking:
+        return rank(
+            make_query("flour has no amount after lists are merged", ""),
+            [build((terms(title), terms(text)) for title, text in kind) for kind in kinds],
+            lambda number, at: kinds[number][at][0],
+            lambda number, at: f"{number}:{at}",
+            limit=limit,
+        )
+
+    every = asked_for(10)
+    assert (every.hits[0].index, every.hits[0].verdict) == (1, Verdict.DUPLICATE)
+    for limit in range(1, 10):
+        assert asked_for(limit).hits == every.hits[:limit]
+
+
 def test_rank__scores_fall_and_never_say_more_than_the_verdict() -> None:
     ranking = asked("Merged lists lost the amount of flour when search shows stale recipes", limit=10)
     scores = [hit.sureness for hit in ranking.hits]

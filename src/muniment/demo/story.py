@@ -73,7 +73,7 @@ def perform(folder: Path, tell: Callable[[str, str], None], show: Callable[[Step
     """
     scene = build(folder)
     story = Story(scene, tell, show)
-    for chapter in (_set_up, _first_reports, _second_reports, _refused_report, _plan, _ada):
+    for chapter in (_set_up, _first_reports, _second_reports, _refused_report, _plan, _ada, _undo):
         chapter(story)
     return scene
 
@@ -128,6 +128,9 @@ def _refused_report(story: Story) -> None:
 def _plan(story: Story) -> None:
     day = "2026-03-04"
     story.tell("chapter", "The rolling plan: a view of what is open, rewritten only inside its own regions")
+    story.tell(
+        "remark", "docs/feedback-sweep/state.yml keeps what customers wrote, here two mails; tools write it"
+    )
     story.run("robin", day, "plan", "reconcile")
     story.git("robin", day, "add", "--", "docs/plans", "docs/feedback-sweep")
     story.git("robin", day, "commit", "-q", "-m", "Reconcile the plan")
@@ -140,10 +143,23 @@ def _ada(story: Story) -> None:
     story.tell("chapter", "Ada pulls: before she starts, she asks what is known about her idea")
     story.git("ada", day, "pull", "-q", "--ff-only")
     story.run("ada", day, "relate", "flour has no amount after lists are merged", "--limit", "3")
-    story.run("ada", day, "ledger", "log")
     story.run("ada", day, "ledger", "verify", "--against", "origin/main")
-    story.tell("remark", "Robin thinks again about Tuesday. Undo is one more commit; nothing is rewritten")
-    story.run("ada", day, "undo", "--preview")
+
+
+def _undo(story: Story) -> None:
+    day = "2026-03-05"
+    story.tell("chapter", "Robin thinks again about Tuesday. Undo is one more commit; nothing is rewritten")
+    undone = story.run("robin", day, "undo", "--yes", "--reason", "Ask the cooks first.")
+    story.run("robin", day, "status")
+    story.tell("remark", "The cooks agree with every decision: undoing the undo applies the batch again")
+    commit = re.search(r"in commit ([0-9a-f]+)", undone)
+    if not commit:
+        raise DemoFailed("`muniment undo` named no commit.")
+    story.run("robin", day, "undo", commit[1], "--yes", "--reason", "The cooks agree.")
+    story.run("robin", day, "ledger", "log", "--kind", "undo")
+    story.run("robin", day, "check")
+    story.git("robin", day, "push", "-q", "origin", "main")
+    story.git("ada", day, "pull", "-q", "--ff-only")
 
 
 def _apply(story: Story, day: str) -> None:

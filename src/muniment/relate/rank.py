@@ -31,6 +31,8 @@ QUERY_CHARS = 100_000
 """Characters of a query's text that are read."""
 FUZZY_WEIGHT = 0.3
 FUZZY_POOL = 50
+JUDGED = 10
+"""How many hits are judged at least, so that asking for fewer gives the first of the same list."""
 FUZZY_CHARS = 300
 MATCHED_SHOWN = 8
 
@@ -247,7 +249,7 @@ def _judged(
     ordered = (*pool, *candidates[FUZZY_POOL:])
     hits: list[Hit] = []
     leaders: dict[int, float] = {}  # index number → the share that makes another of it related too
-    for one in ordered[:limit]:
+    for one in ordered[: max(limit, JUDGED)]:
         margin = lead = 0.0
         if one.number not in leaders:
             margin, lead = _ahead(one, ordered)
@@ -262,7 +264,7 @@ def _judged(
     hits.sort(key=lambda hit: hit.verdict is not Verdict.DUPLICATE)
     falling = accumulate((hit.sureness for hit in hits), min)
     lowered = tuple(replace(hit, sureness=sure) for hit, sure in zip(hits, falling, strict=True))
-    return Ranking(_nothing_sure(lowered[0], len(query.weights)), lowered)
+    return Ranking(_nothing_sure(lowered[0], len(query.weights)), lowered[:limit])
 
 
 def _ahead(best: _Candidate, ordered: Sequence[_Candidate]) -> tuple[float, float]:

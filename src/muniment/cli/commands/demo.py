@@ -66,10 +66,13 @@ def _closing(clone: Path) -> list[str]:
     )
     return [
         "",
+        output.style("── What happened", "strong"),
+        "   Two reports became seven decisions, one commit each day; a third was refused for a phone number.",
+        "   One finding was no problem, one a known limitation, one the same problem under another name.",
+        "   One landed fix isn't deployed yet, and one didn't hold. Hostile text stayed a quotation.",
+        "   Tuesday's batch was undone and applied again: two more commits, and no decision was lost.",
         output.style("── Where to look", "strong"),
-        "",
         f"   cd {clone}",
         *(f"   {output.style(path.ljust(36), 'path')}{meaning}" for path, meaning in places),
-        "",
         "   In your own repository: muniment init",
     ]

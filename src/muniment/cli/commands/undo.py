@@ -93,10 +93,10 @@ def _report(done: Undone, *, as_json: bool) -> None:
     word = "applied again" if done.again else "undone"
     batch, short = output.safe(done.batch), done.commit[:10]
     output.emit([f"{output.style(word, 'good')} batch {batch} in commit {short}"])
-    output.say("What was done at a feedback source stays as it is.")
     if done.again:
         output.say(f"To take it back: muniment undo {short}")
         return
+    output.say("What was done at a feedback source stays as it is.")
     output.say(
         "The decisions stay in the triage file and wait there.\n"
         f"  to decide otherwise: muniment triage --batch {batch}\n"
