@@ -159,6 +159,16 @@ def test_read__a_comment_after_sensitive_is_no_part_of_it() -> None:
     assert b"secret" not in view.edited(answer.edits)
 
 
+@pytest.mark.parametrize("kept", ["|", "|-", "|+", ">+"])
+@pytest.mark.parametrize("more", ["", "items2: 1\n", "    status: x\n"])
+def test_read__spaces_at_the_end_of_a_text_belong_to_it(kept: str, more: str) -> None:
+    data = f"schema_version: 1\nitems:\n  s:1:\n    body: {kept}\n      text\n         \n{more}"
+    view = StateText(data.encode())
+    assert view.item("s:1") == yaml_io.parse(data).value["items"]["s:1"]
+    made = view.edited([Edit("items", "s:1", {"title": "t"})])
+    assert StateText(made).item("s:1") == {**(view.item("s:1") or {}), "title": "t"}
+
+
 def test_read__text_that_only_looks_like_items_is_no_item() -> None:
     view = StateText(b'schema_version: 1\nnote: "abc\nitems:\n  a:1:\n    t: y\nfoo: bar"\n')
     assert view.item("a:1") is None

@@ -38,6 +38,7 @@ _TOP_AFTER = re.compile(r"\n(?=[^ #\r\n])")
 _HEAD = re.compile(rf"(?P<pad>[ ]*)(?P<key>{_KEY}):(?P<rest>[ ]*+[^\r\n]*)(?P<eol>\r?\n|\Z)")
 _DEPENDENT = re.compile(r"\n[ ]+\r?\n|[|>][0-9]?\+")
 """What makes a text depend on blank lines after it: a line of spaces, a block scalar that keeps its end."""
+_SPACES = re.compile(r"\n[ ]+\r?\n")
 _LIST_ITEM = re.compile(r"[ ]*-(?:[ \r\n]|\Z)")
 MAX_KEY = 1000
 
@@ -177,6 +178,11 @@ def scan(text: str, data: bytes) -> tuple[Block, ...] | None:
     if found is None or len({block.key for block in found}) != len(found):
         return None
     items = next((block for block in found if block.key == "items"), None)
+    if items is not None:
+        after = _TOP_AFTER.search(text, items.end - 1)
+        # A line of spaces after the last item could belong to its text.
+        if _SPACES.search(text, items.end - 1, after.end() if after else len(text)):
+            return None
     return found if items is None or _sure(text, items) else None
 
 
@@ -250,7 +256,8 @@ def _items_at(pad: int, step: int, eol: str) -> re.Pattern[str]:
     # Most values hold neither colon nor hash, and most keys are short words: they are tried first.
     plain = rf"{_START}(?:[^\r\n:#\t]*+{eol}|{_MORE}{end})"
     line = rf"(?:{plain}|(?:{_DOUBLE}|{_SINGLE}|{_FLOW})[ ]*+{end})"
-    block = rf"[|>]-?{eol}(?P<in>{deep}[ ]*+)(?=[^ \r\n])[^\r\n]*+{eol}(?:(?P=in)[^\r\n]*+{eol}|{eol})*+"
+    row = rf"[ ]*+[^ \r\n][^\r\n]*+{eol}"
+    block = rf"[|>]-?{eol}(?P<in>{deep}[ ]*+)(?=[^ \r\n])[^\r\n]*+{eol}(?:(?P=in){row}|{eol})*+"
     entry = rf"- {_SCALAR}{end}"
     listed = rf"[ ]*+{end}(?P<li>[ ]{{{step},{step + 4}}}){entry}(?:(?P=li){entry})*+"
     one = rf"{inner}(?:[a-z_]++|{_KEY}):(?: (?:{line}|{block})|{listed})"
