@@ -138,6 +138,7 @@ def test_links__other_documents_are_not_ours(repo: Repo) -> None:
         ("..x/y", "docs/bugs/..x/y"),
         ("x//y/", "docs/bugs/x/y"),
         ("x.md?plain=1", "docs/bugs/x.md"),
+        ("a../b.md", "docs/bugs/a../b.md"),
     ],
 )
 def test_resolve(target: str, place: str | None) -> None:

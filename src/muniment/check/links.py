@@ -46,11 +46,12 @@ def resolve(path: str, target: str) -> str | None:
     if not bare:
         return ""
     if _PLAIN.match(bare):  # nearly every link, and a document may have thousands
-        up = bare.count("../")
-        folders = path.split("/")[:-1]
-        if up > len(folders):
-            return None
-        return "/".join((*folders[: len(folders) - up], bare[3 * up :]))
+        end, up = path.rfind("/"), 0
+        while bare.startswith("../", up):
+            if end < 0:
+                return None
+            end, up = path.rfind("/", 0, end), up + 3
+        return path[: end + 1] + bare[up:]
     base = "" if bare.startswith("/") else posixpath.dirname(path)
     place = posixpath.normpath(posixpath.join(base, bare.lstrip("/") if bare.startswith("/") else bare))
     if place == ".":

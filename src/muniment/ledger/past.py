@@ -7,9 +7,10 @@ last HEAD: only commits since then that touched the ledger are read. Deleting th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from posixpath import dirname, join
 from typing import TYPE_CHECKING
 
 from muniment import config as configuration
@@ -96,8 +97,6 @@ def search(ws: Workspace, *, tip: Oid | None = None, limit: int | None = WRITER_
 
 def _read(ws: Workspace, head: Oid, paths: tuple[str, ...], known: Past | None, limit: int | None) -> Past:
     """Compare every version since `known` with HEAD's; older finds are carried over."""
-    from muniment.ledger.splice import ids_beyond  # noqa: PLC0415 - see above
-
     here = dict(_files(ws, paths, head))
     lines = frozenset(line for oid in here for line in _lines(ws.repo.blob(oid)))
     beyond: dict[str, str] = dict(known.lost) if known else {}
@@ -110,7 +109,7 @@ def _read(ws: Workspace, head: Oid, paths: tuple[str, ...], known: Past | None, 
                     continue
                 done.add(oid)
                 data = ws.repo.blob(oid)
-                for identity in ids_beyond(data, path, lines):
+                for identity in _ids_beyond(data, path, lines):
                     beyond.setdefault(identity, commit)
                 left = None if left is None else left - len(data)
             if left is not None and left < 0:
@@ -119,17 +118,15 @@ def _read(ws: Workspace, head: Oid, paths: tuple[str, ...], known: Past | None, 
     except Unavailable as error:
         unknown = error.message
     if beyond:
-        held = {one for oid, path in here.items() for one in ids_beyond(ws.repo.blob(oid), path, ())}
+        held = {one for oid, path in here.items() for one in _ids_beyond(ws.repo.blob(oid), path, ())}
         beyond = {identity: commit for identity, commit in beyond.items() if identity not in held}
     return Past(head, paths, beyond, complete and not unknown, unknown)
 
 
 def _commits(ws: Workspace, head: Oid, paths: tuple[str, ...], known: Past | None) -> Iterator[Oid]:
     """Commits that touched the ledger, newest first, and at last the one where the known part ends."""
-    from muniment.ledger.assembly import sealed_path  # noqa: PLC0415 - see above
-
     hide = [known.head] if known and known.head else []
-    touched = (*paths, *(sealed_path(path, "ledger") for path in paths))
+    touched = (*paths, *map(_sealed_folder, paths))
     for commit in ws.repo.commits([head], hide=hide, paths=touched):
         yield commit.oid
     yield from hide
@@ -138,15 +135,24 @@ def _commits(ws: Workspace, head: Oid, paths: tuple[str, ...], known: Past | Non
 
 
 def _files(ws: Workspace, paths: tuple[str, ...], commit: Oid) -> Iterator[tuple[Oid, str]]:
-    from muniment.ledger.assembly import sealed_path  # noqa: PLC0415 - see above
-
     for path in paths:
         opened = ws.repo.entry(commit, path)
         if opened is not None:
             yield opened.oid, path
-        for entry in ws.repo.entries(commit, sealed_path(path, "ledger")):
+        for entry in ws.repo.entries(commit, _sealed_folder(path)):
             if entry.path.endswith(".json"):
                 yield entry.oid, entry.path
+
+
+def _sealed_folder(path: str) -> str:
+    """Where the sealed segments of the ledger at `path` lie: beside it, as `assembly.sealed_path` has it."""
+    return join(dirname(path), "ledger")
+
+
+def _ids_beyond(data: bytes, path: str, lines: Collection[bytes]) -> Iterable[str]:
+    from muniment.ledger.splice import ids_beyond  # noqa: PLC0415 - see above
+
+    return ids_beyond(data, path, lines)
 
 
 def _lines(data: bytes) -> list[bytes]:
