@@ -386,12 +386,9 @@ def test_an_acquire_takes_three_git_processes(
 ) -> None:
     assert bare.path.exists()
     tip = landed(of(repo), None, "one")
-    opened = by_program(repo.path)
     log = tmp_path / "log"
     monkeypatch.setenv("PATH", logging_git(tmp_path / "bin", log) + os.pathsep + os.environ["PATH"])
-    opened = by_program(repo.path)
-    log.write_text("")
-    remote = Remote(opened, "origin", BRANCH)
+    remote = of(repo)  # the repository's settings, then a fetch, then a push
     found = remote.fetch(tip).tip
     landed(remote, found, "two")
     assert len(log.read_text().splitlines()) == 3, log.read_text()

@@ -21,7 +21,7 @@ from muniment.git.process import Git, readable
 from muniment.git.push_answer import Outcome, classify, connection_trouble, explain
 from muniment.git.repo import Repository
 from muniment.git.settings import Settings
-from muniment.git.shared_store import FETCHED, TIP, SharedStore
+from muniment.git.shared_store import FETCHED, SharedStore
 
 _NO_SUCH_REF = re.compile(r"^fatal: couldn't find remote ref ", re.MULTILINE)
 _DAMAGED = re.compile(
@@ -152,8 +152,7 @@ class Remote:
 
     def _fetched(self, known: Oid | None) -> Fetched:
         if known is not None and self.store.has(known):
-            if self.store.ref(TIP) != known:
-                self.store.cut(known)
+            self.store.cut(known)
         else:
             self.store.uncut()
         said = self._fetch_once(known)
@@ -166,8 +165,7 @@ class Remote:
         if said.code or tip is None or not self.store.has(tip):
             raise self._trouble(said)
         descends = None if known is None else self.store.ancestry(tip, known)
-        if self.store.ref(TIP) != tip:
-            self.store.cut(tip)
+        self.store.cut(tip)
         return Fetched(tip, descends)
 
     def _fetch_once(self, known: Oid | None) -> Talk:
@@ -201,6 +199,8 @@ class Remote:
         arguments = ("push", *_PUSH_OPTIONS, lease, self._connection_alias, f"{commit}:{self.ref}")
         said = self._talk(arguments, private=False, alternates=True)
         outcome = classify(said.out, said.err, said.code, self.ref)
+        if outcome is Outcome.LANDED and self.store.held:
+            self.store.cut(commit)
         words = explain(said.out, said.err, self.ref)
         return PushResult(outcome, readable(words.encode("utf-8", "replace")))
 

@@ -176,8 +176,11 @@ class SharedStore:
     def cut(self, tip: Oid) -> None:
         """Let the next fetch build on `tip`, and take its history for cut off right there.
 
-        So neither the negotiation nor the list of cuts grows with the branch.
+        So neither the negotiation nor the list of cuts grows with the branch. The ref's file tells when.
         """
+        if self.ref(TIP) == tip:
+            (self.folder / TIP).touch()
+            return
         _put(self.folder / "shallow", f"{tip}\n".encode("ascii"))
         _put(self.folder / TIP, f"{tip}\n".encode("ascii"))
 
