@@ -1,0 +1,565 @@
+"""The lease protocol as generators that ask for effects and are told their outcome (G9, pure).
+
+Each step asks for one thing (a look, a fetch, a push, a pause) and decides from the answer alone, so the
+same code runs against git and against the simulated remote of the tests, which tries every order, loss and
+crash. What each failure leads to: `docs/design/lease.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from muniment.state.lease import (
+    Face,
+    Instant,
+    Judgement,
+    LeaseRecord,
+    Memory,
+    Standing,
+    judge,
+    recent_after,
+    usable,
+)
+
+RACES = 6
+"""Lost races in a row after which an acquire that doesn't wait gives up."""
+REMAKES = 4
+"""How often a write is made again on a tip that another process of the same session moved."""
+
+
+class Status(StrEnum):
+    """What a call answers."""
+
+    OK = "OK"
+    STALE_RECLAIMED = "STALE-RECLAIMED"
+    LOCKED = "LOCKED"
+    LEASE_LOST = "LEASE-LOST"
+    FREE = "FREE"
+    OFFLINE = "OFFLINE"
+    REJECTED_POLICY = "REJECTED-POLICY"
+    REMOTE_REWOUND = "REMOTE-REWOUND"
+    UNKNOWN = "UNKNOWN"
+
+
+class Landing(StrEnum):
+    """What became of a push, as far as the protocol tells pushes apart."""
+
+    LANDED = "landed"
+    LOST = "lost"
+    REFUSED = "refused"
+    BUSY = "busy"
+    OFFLINE = "offline"
+    UNKNOWN = "unknown"
+
+
+# What a generator asks for, and what it is told
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """Read the clocks → `Instant`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Ask the remote for its tip → the commit, "" when the branch is absent, or `Trouble`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """Bring the tip and what lies between it and `known` → `Fetched` or `Trouble`."""
+
+    known: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A tip ("" for none), what it says, and whether what was known is behind it.
+
+    Attributes:
+        tip: The commit.
+        face: What it says.
+        descends: Whether `known` is the tip or behind it; None when nothing was known or nobody can tell.
+        replaces: Whether its history begins with a commit that says it replaces an older one.
+    """
+
+    tip: str
+    face: Face
+    descends: bool | None = None
+    replaces: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """The remote can't be asked; `words` for people."""
+
+    status: Status
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """The commit to be made: the lease it carries, and whether the caller's own change goes in as well.
+
+    Attributes:
+        record: The lease; None to leave it free.
+        epoch: What `lease_epoch` becomes.
+        recent: What `lease_recent` becomes.
+        previous: What `lease_previous` becomes: who held it last, and how that ended.
+        change: Whether the change of this call is part of it.
+        replaces: Whether the commit gets no parent.
+    """
+
+    record: LeaseRecord | None
+    epoch: int
+    recent: tuple[str, ...]
+    previous: Mapping[str, Any] = field(default_factory=dict)
+    change: bool = False
+    replaces: bool = False
+
+    @property
+    def face(self) -> Face:
+        """What a tip made so says."""
+        return Face(self.record, False, self.epoch, self.recent, self.previous)
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """Make a commit on `expected` ("" for a new branch) and push it, expecting that tip → `Pushed`."""
+
+    expected: str
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Push a commit once more, expecting the same tip → `Pushed`."""
+
+    commit: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """The commit that was pushed, what became of it, and the remote's words."""
+
+    commit: str
+    landing: Landing
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contains:
+    """Whether `commit` is the fetched `tip` or behind it → bool, or None when nobody can tell."""
+
+    tip: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Keep what is remembered → None."""
+
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Keep what this worktree holds; None: forget it, if it is still this session → None."""
+
+    held: Held | None
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Wait for about `seconds`, with jitter; `looks` when it is between two looks of a wait → None."""
+
+    seconds: float
+    looks: bool = False
+
+
+Effect = Now | Look | Fetch | Push | Again | Contains | Save | Keep | Pause
+Steps = Generator[Effect, Any, "Result"]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A session as its worktree keeps it.
+
+    Attributes:
+        record: The lease as last stamped.
+        tip: The commit of that stamp, and the base of the next.
+        deadline: The boot clock after which nothing is done under it.
+        boot_id: The boot that the deadline belongs to.
+        run: Whether a `lease run` keeps it, so that no other call takes it for its own.
+    """
+
+    record: LeaseRecord
+    tip: str
+    deadline: float
+    boot_id: str
+    run: bool = False
+
+    def lives(self, now: Instant) -> bool:
+        """Whether the holder may still act under it."""
+        return self.boot_id == now.boot_id and now.boot < self.deadline
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """What is asked of an acquire.
+
+    Attributes:
+        writer: Who.
+        session: A fresh nonce.
+        ttl: Seconds.
+        skew: Seconds that two wall clocks may differ; 0 turns the wall-clock rule off.
+        clone: This clone's id, for fairness.
+        until: The boot clock at which waiting ends; 0 for one try.
+        patience: Seconds to find out an unknown outcome.
+        reclaim: Whether a stale lease may be taken over.
+        run: See `Held.run`.
+    """
+
+    writer: str
+    session: str
+    ttl: float
+    skew: float
+    clone: str
+    until: float = 0.0
+    patience: float = 30.0
+    reclaim: bool = True
+    run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a call came to.
+
+    Attributes:
+        status: The word.
+        held: The session held now, if any.
+        memory: What is remembered now.
+        retry_after: Seconds until asking again makes sense; 0 when nobody knows.
+        words: The remote's words, for people.
+    """
+
+    status: Status
+    held: Held | None
+    memory: Memory
+    retry_after: float = 0.0
+    words: str = ""
+
+
+# Looking
+
+
+def see(memory: Memory, patience: float, *, look: bool = False) -> Generator[Effect, Any, Memory | Trouble]:
+    """Look at the branch, fetching only a tip that wasn't seen before; the memory afterwards, already kept.
+
+    Args:
+        memory: What is remembered.
+        patience: Seconds for which a rewound branch is only watched, at least.
+        look: Whether to look before fetching even where the lease was last seen free.
+    """
+    now = yield Now()
+    if memory.tip and (look or memory.face.record is not None):
+        tip = yield Look()
+        if isinstance(tip, Trouble):
+            return tip
+        if tip == memory.tip:
+            kept = memory.seen(tip, memory.face, now)
+            if kept != memory:
+                yield Save(kept)
+            return kept
+    found = yield Fetch(memory.tip)
+    if isinstance(found, Trouble):
+        return found
+    gone = bool(memory.tip) and found.tip != memory.tip and found.descends is not True
+    told = found.replaces and found.face.epoch > memory.greatest
+    unsure = found.tip and found.descends is None and found.face.epoch >= memory.greatest
+    kept = memory.seen(found.tip, found.face, now, rewound=patience * (gone and not told and not unsure))
+    yield Save(kept)
+    return kept
+
+
+# Landing one commit
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """The end of one push: its commit, what became of it, and the remote's words."""
+
+    commit: str
+    landing: Landing
+    words: str = ""
+
+
+def land(
+    expected: str, stamp: Stamp, until: float, *, stubborn: bool = False
+) -> Generator[Effect, Any, Landed]:
+    """Push one commit until its outcome is known, or `until` is over; the same commit each time.
+
+    Nothing but its own id tells whether it landed: it can land once at most, since it expects a tip that is
+    gone afterwards.
+
+    Args:
+        expected: The tip it is made on.
+        stamp: What it carries.
+        until: The boot clock at which to stop.
+        stubborn: Whether to try again after a refusal too.
+    """
+    pushed = yield Push(expected, stamp)
+    doubt, pause = False, 0.05
+    while True:
+        doubt = doubt or pushed.landing is Landing.UNKNOWN
+        if pushed.landing is Landing.LANDED:
+            return Landed(pushed.commit, Landing.LANDED, pushed.words)
+        if doubt:
+            known = yield from _found_out(pushed.commit, expected)
+            if known is not None:
+                return Landed(pushed.commit, known, pushed.words)
+        elif pushed.landing is Landing.LOST or not (stubborn or pushed.landing is Landing.BUSY):
+            return Landed(pushed.commit, pushed.landing, pushed.words)
+        yield Pause(pause)
+        pause = min(pause * 2, 2.0)
+        now = yield Now()
+        if now.boot >= until:
+            return Landed(pushed.commit, Landing.UNKNOWN if doubt else pushed.landing, pushed.words)
+        pushed = yield Again(pushed.commit, expected)
+
+
+def _found_out(commit: str, expected: str) -> Generator[Effect, Any, Landing | None]:
+    """Whether a commit of unknown outcome landed, by looking; None while it still may, or nobody can tell."""
+    tip = yield Look()
+    if isinstance(tip, Trouble) or tip == expected:
+        return None
+    if tip == commit:
+        return Landing.LANDED
+    found = yield Fetch(commit)
+    if isinstance(found, Trouble):
+        return None
+    behind = found.descends if found.descends is not None else (yield Contains(found.tip, commit))
+    if found.tip == expected or behind is None:
+        return None
+    return Landing.LANDED if behind else Landing.LOST
+
+
+# The calls
+
+
+def acquire(want: Want, memory: Memory, held: Held | None = None) -> Steps:
+    """Take the lease; `held` is the session that this worktree already has, if any."""
+    now = yield Now()
+    own = held is not None and held.record.writer == want.writer and not (held.run or want.run)
+    if held is not None and own and held.lives(now):
+        again = yield from write(held, memory, ttl=want.ttl)
+        if again.status is not Status.LEASE_LOST:
+            return again
+        memory = again.memory
+    races, polite, look = 0, "", False
+    while True:
+        seen = yield from see(memory, want.ttl, look=look)
+        now = yield Now()
+        look, waits = True, now.boot < want.until
+        if isinstance(seen, Trouble):
+            if seen.status is not Status.OFFLINE or not waits:
+                return Result(seen.status, None, memory, words=seen.words)
+            yield Pause(1.0, looks=True)
+            continue
+        memory = seen
+        found = judge(memory, now, want.skew)
+        answer = _may_not(found, want)
+        if answer is not None and not waits:
+            return Result(answer, None, memory, found.retry_after)
+        if answer is not None:
+            yield Pause(min(found.retry_after or want.ttl, want.until - now.boot), looks=True)
+        elif waits and polite != memory.tip and (grace := _courtesy(found, memory, want)):
+            polite = memory.tip
+            yield Pause(grace)
+        else:
+            result = yield from _take(want, memory)
+            races += 1
+            if result.status is not Status.LOCKED or (races > RACES and not waits):
+                return result
+            yield Pause(min(0.05 * 2**races, 1.0))
+
+
+def _courtesy(found: Judgement, memory: Memory, want: Want) -> float:
+    return courtesy(memory.face.recent, want.clone) if found.standing is Standing.FREE else 0.0
+
+
+def _may_not(found: Judgement, want: Want) -> Status | None:
+    """The answer to a challenger who may not stamp now."""
+    if found.standing is Standing.REWOUND:
+        return Status.REMOTE_REWOUND
+    if found.standing in {Standing.LIVE, Standing.UNREADABLE}:
+        return Status.LOCKED
+    return Status.LOCKED if found.standing is Standing.STALE and not want.reclaim else None
+
+
+def _take(want: Want, memory: Memory) -> Steps:
+    """Stamp a lease that is free or stale; `LOCKED` when somebody else was faster."""
+    now = yield Now()
+    before = memory.face.record
+    epoch = max(memory.face.epoch, memory.greatest) + 1
+    previous = memory.face.previous if before is None else _ended(before, "stale", now)
+    record = LeaseRecord(want.writer, want.session, epoch, 1, now.text, now.text, want.ttl, previous)
+    stamp = Stamp(record, epoch, recent_after(memory.face.recent, want.clone), previous)
+    deadline = now.boot + usable(want.ttl)
+    done = yield from land(memory.tip, stamp, min(deadline, now.boot + want.patience))
+    now = yield Now()
+    if done.landing is Landing.LANDED:
+        held = Held(record, done.commit, deadline, now.boot_id, want.run)
+        memory = memory.seen(done.commit, stamp.face, now)
+        yield Save(memory)
+        if now.boot >= deadline:
+            return Result(Status.LEASE_LOST, None, memory)
+        yield Keep(held, want.session)
+        return Result(Status.OK if before is None else Status.STALE_RECLAIMED, held, memory)
+    if done.landing is Landing.LOST:
+        return Result(Status.LOCKED, None, memory, words=done.words)
+    if done.landing is Landing.UNKNOWN:
+        yield Keep(Held(record, done.commit, deadline, now.boot_id, want.run), want.session)
+    return Result(_FAILED[done.landing], None, memory, words=done.words)
+
+
+def _ended(record: LeaseRecord, how: str, now: Instant) -> Mapping[str, Any]:
+    return {"writer": record.writer, "epoch": record.epoch, "ended": how, "at": now.text}
+
+
+_FAILED = {
+    Landing.REFUSED: Status.REJECTED_POLICY,
+    Landing.OFFLINE: Status.OFFLINE,
+    Landing.UNKNOWN: Status.UNKNOWN,
+    Landing.BUSY: Status.OFFLINE,
+}
+
+
+def write(
+    held: Held,
+    memory: Memory,
+    *,
+    change: bool = False,
+    ttl: float | None = None,
+    stubborn: bool = False,
+    ends: bool = False,
+    replaces: bool = False,
+    patience: float = 30.0,
+) -> Steps:
+    """Stamp the lease again, with the caller's change in the same commit; nothing is fetched if all is well.
+
+    Args:
+        held: The session.
+        memory: What is remembered.
+        change: Whether the caller's change goes in.
+        ttl: Another ttl from now on, in seconds.
+        stubborn: Whether to try again after a refusal too, until the deadline.
+        ends: Whether to give the lease back.
+        replaces: Whether the commit replaces history; takes the next epoch.
+        patience: Seconds to find out an unknown outcome; a stubborn call takes all that the lease leaves.
+    """
+    session = held.record.session
+    for _ in range(REMAKES):
+        now = yield Now()
+        if not held.lives(now):
+            yield Keep(None, session)
+            return Result(Status.LEASE_LOST, None, memory)
+        record = held.record.stamped(now, ttl)
+        if replaces:
+            record = replace(record, epoch=max(record.epoch, memory.greatest) + 1)
+        epoch = max(record.epoch, memory.greatest)
+        previous = _ended(record, "released", now) if ends else memory.face.previous
+        stamp = Stamp(None if ends else record, epoch, memory.face.recent, previous, change, replaces)
+        until = held.deadline if stubborn else min(held.deadline, now.boot + patience)
+        done = yield from land(held.tip, stamp, until, stubborn=stubborn)
+        if done.landing is Landing.LANDED:
+            after = (
+                None
+                if ends
+                else Held(record, done.commit, now.boot + usable(record.ttl), now.boot_id, held.run)
+            )
+            memory = memory.seen(done.commit, stamp.face, now)
+            yield Save(memory)
+            yield Keep(after, session)
+            return Result(Status.OK, after, memory)
+        if done.landing is not Landing.LOST:
+            return Result(_FAILED[done.landing], held, memory, words=done.words)
+        after_loss = yield from _still_ours(held, memory, ends=ends)
+        if isinstance(after_loss, Result):
+            return after_loss
+        held, memory = after_loss
+    return Result(Status.LOCKED, held, memory)
+
+
+def _still_ours(
+    held: Held, memory: Memory, *, ends: bool
+) -> Generator[Effect, Any, Result | tuple[Held, Memory]]:
+    """After a lost race: the session on the tip that stands now if it is still ours, or the call's end."""
+    session = held.record.session
+    seen = yield from see(memory, held.record.ttl, look=True)
+    if isinstance(seen, Trouble):
+        return Result(seen.status, held, memory, words=seen.words)
+    ours = seen.face.record
+    if seen.rewound_until:
+        yield Keep(None, session)
+        return Result(Status.REMOTE_REWOUND, None, seen)
+    if ours is not None and (ours.session, ours.epoch) == (session, held.record.epoch):
+        return replace(held, record=ours, tip=seen.tip), seen
+    yield Keep(None, session)
+    given_back = ends and ours is None and seen.face.epoch == held.record.epoch
+    return Result(Status.OK if given_back else Status.LEASE_LOST, None, seen)
+
+
+def renew(held: Held, memory: Memory, ttl: float | None = None) -> Steps:
+    """Stamp the lease again, trying until the holder's own deadline."""
+    return write(held, memory, ttl=ttl, stubborn=True)
+
+
+def release(held: Held, memory: Memory) -> Steps:
+    """Give the lease back, trying until the holder's own deadline."""
+    return write(held, memory, stubborn=True, ends=True)
+
+
+def compact(held: Held, memory: Memory) -> Steps:
+    """Replace the branch's history by one commit, under the lease."""
+    return write(held, memory, change=True, replaces=True)
+
+
+def end(memory: Memory, ttl: float, patience: float = 30.0) -> Steps:
+    """End whatever lease there is, a live or unreadable one too; a person's decision (`lease break`)."""
+    for _ in range(REMAKES):
+        seen = yield from see(memory, ttl)
+        if isinstance(seen, Trouble):
+            return Result(seen.status, None, memory, words=seen.words)
+        memory = seen
+        if memory.face.record is None and not memory.face.unreadable:
+            return Result(Status.FREE, None, memory)
+        now = yield Now()
+        epoch = max(memory.face.epoch, memory.greatest) + 1
+        broken = memory.face.record
+        previous = _ended(broken, "broken", now) if broken else {"ended": "broken", "at": now.text}
+        stamp = Stamp(None, epoch, memory.face.recent, previous)
+        done = yield from land(memory.tip, stamp, now.boot + patience)
+        if done.landing is Landing.LANDED:
+            memory = memory.seen(done.commit, stamp.face, now)
+            yield Save(memory)
+            return Result(Status.OK, None, memory)
+        if done.landing is not Landing.LOST:
+            return Result(_FAILED[done.landing], None, memory, words=done.words)
+    return Result(Status.LOCKED, None, memory)
+
+
+def courtesy(recent: tuple[str, ...], clone: str) -> float:
+    """Seconds that a clone waits before it takes a free lease: the longer, the later it last held it.
+
+    Whoever isn't among the last holders waits for nobody, nor does whoever is alone among them.
+    """
+    others = [one for one in recent if one and one != clone]
+    if clone not in recent or not others:
+        return 0.0
+    return 0.1 * recent.index(clone)
