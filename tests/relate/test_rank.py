@@ -79,13 +79,16 @@ def test_rank__the_same_title_is_a_duplicate_wherever_it_ranks() -> None:
     assert ranking.hits[0].verdict is Verdict.DUPLICATE
 
 
-def test_rank__fewer_are_the_first_of_the_same_list_also_below_many_reports_of_it() -> None:
+def test_rank__fewer_are_the_first_of_the_same_list() -> None:
     reports = (
         ("Report one", "flour has no amount after the lists are merged, again"),
         ("Report two", "flour has no amount once lists are merged"),
         ("Report three", "after lists are merged no amount of flour"),
     )
-    said = "The lists are merged and flour has no amount any more, when two people of one household add it."
+    said = (
+        "The lists are merged and flour has no amount any more, when two people of one household add the "
+        "same product to it on the same day"
+    )
     documents = (("Shopping list loses a quantity", said), *TEXTS[:4], *TEXTS[5:])
     kinds = (reports, documents)
 
