@@ -22,6 +22,7 @@ from muniment.git.push_answer import Outcome, classify, connection_trouble, expl
 from muniment.git.repo import Repository
 from muniment.git.settings import Settings
 from muniment.git.shared_store import FETCHED, SharedStore
+from muniment.git.store_tidy import overgrown, tidy
 
 _NO_SUCH_REF = re.compile(r"^fatal: couldn't find remote ref ", re.MULTILINE)
 _DAMAGED = re.compile(
@@ -151,6 +152,8 @@ class Remote:
             return self._fetched(known)
 
     def _fetched(self, known: Oid | None) -> Fetched:
+        if overgrown(self.store):
+            self.store.remake()
         if known is not None and self.store.has(known):
             self.store.cut(known)
         else:
@@ -166,6 +169,7 @@ class Remote:
             raise self._trouble(said)
         descends = None if known is None else self.store.ancestry(tip, known)
         self.store.cut(tip)
+        tidy(self.store, tip)
         return Fetched(tip, descends)
 
     def _fetch_once(self, known: Oid | None) -> Talk:

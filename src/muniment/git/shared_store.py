@@ -40,8 +40,6 @@ FETCHED = "refs/muniment/fetched"
 """Where a fetch puts the branch's tip."""
 TIP = "refs/muniment/tip"
 """The tip that the next fetch builds on."""
-MANY_OBJECTS = 5000
-"""Above this many objects beyond those of the tip, old ones are dropped."""
 _LEVEL = 1
 _DAMAGED = "damaged"
 """A file of this name says that an object was found torn: whoever takes the lock makes the store anew."""
@@ -81,6 +79,7 @@ class SharedStore:
         self.held: tuple[int, ...] = ()
         self._git = Git(folder, git.environ)
         self._reader: ObjectReader | None = None
+        self._is_made = False
 
     @classmethod
     def of(cls, repo: Repository, remote: str, url: str, branch: str) -> SharedStore:
@@ -114,6 +113,7 @@ class SharedStore:
     def _prepare(self) -> None:
         if not self._is_whole():
             self._make()
+        self._is_made = True
         for stale in self._left_behind():
             with suppress(OSError):
                 stale.unlink()
@@ -308,6 +308,9 @@ class SharedStore:
         """Store an object (`blob`, `tree`, `commit`); one that is there already stays as it is."""
         whole = b"%s %d\0" % (kind.encode("ascii"), len(data)) + data
         oid = Oid(hashlib.new(self.object_format, whole, usedforsecurity=False).hexdigest())
+        if not self._is_made:  # else whoever prepares it next would take it for a stranger's
+            with self.lock():
+                pass
         if self._loose(oid) is not None:
             return oid
         place = self._path(oid)
