@@ -100,6 +100,13 @@ def test_deletions_and_flow_style() -> None:
     assert parse(empty).value["items"] == {}
 
 
+def test_an_emptied_section__takes_the_other_sides_lines() -> None:
+    base = "schema_version: 1\nitems:\n  a:1:\n    s: x\n"
+    added = base + "  a:2:\n    s: 'y'  # new\n"
+    merged = both_ways(base, "schema_version: 1\nitems: {}\n", added)
+    assert merged == "schema_version: 1\nitems:\n  a:2:\n    s: 'y'  # new\n"
+
+
 def test_conflicts__are_one_line_each_and_settle_again() -> None:
     one, other = (swap(BASE, "title: 'Isn''t \"it\"'", f"title: {word}") for word in ("One", "Two"))
     merged = both_ways(BASE, one, other)

@@ -309,7 +309,13 @@ class _Rendering:
             found = list(self.sections[slot.path[0]])
         else:
             found = [None if text is None else nested(text, slot.indent) for text in slot.texts]
-        if found[1] is None or found[2] is None or not (value or section):
+        real = next((one for one in found[1:] if one), None)
+        if real is None or not (value or section):
+            return None
+        nothing = Nested(real.head, real.indent, Block(real.indent, "", {}))
+        told = zip(found, slot.sides, strict=True)
+        found = [nothing if one is None and side == {} else one for one, side in told]
+        if found[1] is None or found[2] is None:
             return None
         target = pick(*(one.indent if one else None for one in found))
         blocks = [reindented(one.block, target) if one else None for one in found]
