@@ -24,7 +24,7 @@ _KEPT = "kept"
 
 
 def tidy(store: SharedStore, tip: Oid) -> bool:
-    """Drop old objects that `tip` has no need of, once there are many; whether it was time. Under the lock."""
+    """Drop old objects that `tip` doesn't need, once there are many; whether it was time. Under the lock."""
     objects = store.folder / "objects"
     estimate = len(_names(objects / _SAMPLE)) * 256
     if estimate <= MANY_OBJECTS + _kept(store):
