@@ -313,8 +313,8 @@ class _Rendering:
         if real is None or not (value or section):
             return None
         nothing = Nested(real.head, real.indent, Block(real.indent, "", {}))
-        told = zip(found, slot.sides, strict=True)
-        found = [nothing if one is None and side == {} else one for one, side in told]
+        told = zip(found[1:], slot.sides[1:], strict=True)
+        found[1:] = [nothing if one is None and side == {} else one for one, side in told]
         if found[1] is None or found[2] is None:
             return None
         target = pick(*(one.indent if one else None for one in found))
