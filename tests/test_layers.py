@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[int, tuple[str, ...]], ...] = (
         ),
     ),
     (3, ("ledger/*.py",)),
-    (4, ("state/store.py", "state/engine.py", "state/shared.py", "lease.py")),
+    (4, ("state/store.py", "state/engine.py", "state/shared.py", "lease.py", "lease_*.py")),
     (3, ("state/*.py",)),
     (3, ("findings.py", "findings_*.py")),
     (4, ("redact/gate*.py", "redact/identities.py", "redact/identity.py", "redact/batch.py")),

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from muniment import config as configuration
@@ -25,6 +27,37 @@ def random_hex(count: int) -> str:
     return os.urandom(count).hex()
 
 
+_BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", 0))
+"""Linux counts suspended time in the first, macOS in the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """One reading of the clocks.
+
+    Attributes:
+        boot: Seconds on the boot clock.
+        boot_id: The boot that they belong to.
+        wall: Seconds since the epoch.
+        text: The wall clock as it is written.
+    """
+
+    boot: float
+    boot_id: str
+    wall: float
+    text: str
+
+
+@cache
+def _boot_id() -> str:
+    """The kernel's own name for this boot; where it gives none, the hour that it began in."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        began = time.time() - time.clock_gettime(_BOOT_CLOCK)
+        return f"began-{round(began / 3600)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Workspace:
     """One repository with its settings and the outside facts a command may use.
@@ -38,6 +71,9 @@ class Workspace:
         now: The wall clock, UTC.
         token_hex: Random hex digits for the given number of bytes.
         environ: The process environment (read here and nowhere below).
+        boot: Seconds on the boot clock, which counts suspended time and never jumps (G9).
+        boot_id: What tells this boot of the machine from another.
+        sleep: Wait for some seconds.
     """
 
     repo: Repository
@@ -48,6 +84,14 @@ class Workspace:
     environ: Mapping[str, str] = field(default_factory=dict)
     config_problems: tuple[Problem, ...] = ()
     commit: Oid | None = None
+    boot: Callable[[], float] = lambda: time.clock_gettime(_BOOT_CLOCK)
+    boot_id: Callable[[], str] = _boot_id
+    sleep: Callable[[float], None] = time.sleep
+
+    def instant(self) -> Instant:
+        """One reading of all clocks."""
+        now = self.now()
+        return Instant(self.boot(), self.boot_id(), now.timestamp(), rfc3339(now))
 
     def at(self, rev: str | None) -> Workspace:
         """The same clone with files and committed settings as of a commit; None: as they are now (G1).

@@ -147,6 +147,10 @@ class SharedStore:
         """Drop every object and ref: for a store that is damaged. The lock must be held."""
         self._make()
 
+    def crowded(self, limit: int) -> bool:
+        """Whether the store holds more than about `limit` loose objects, judged by one folder of 256."""
+        return len(_listed(self.folder / "objects" / "17")) * 256 > limit
+
     def _left_behind(self) -> Iterator[Path]:
         """Lock files and half-written objects of git processes that are gone: whoever runs holds the lock."""
         for folder in (self.folder, self.folder / "refs", self.folder / "refs" / "muniment"):

@@ -13,6 +13,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
+from muniment.workspace import Instant
+
 MAX_RECENT = 32
 """How many clones that held the lease lately are remembered in the state."""
 GUARD_SHARE = 0.1
@@ -22,16 +24,6 @@ _KNOWN = ("writer", "session", "epoch", "seq", "acquired", "renewed", "timestamp
 
 Sign = tuple[int, str, int]
 """Epoch, session and sequence: what a stamp changes, and nothing else does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Instant:
-    """One reading of the clocks: boot clock and the boot it belongs to, wall clock, and how it is written."""
-
-    boot: float
-    boot_id: str
-    wall: float
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from typing import Any
 
 from muniment.state.lease import (
     Face,
-    Instant,
     Judgement,
     LeaseRecord,
     Memory,
@@ -23,6 +22,7 @@ from muniment.state.lease import (
     recent_after,
     usable,
 )
+from muniment.workspace import Instant
 
 RACES = 6
 """Lost races in a row after which an acquire that doesn't wait gives up."""
