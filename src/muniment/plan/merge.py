@@ -17,8 +17,8 @@ from muniment import markdown, regions, threeway
 from muniment.plan.document import (
     ITEMS,
     WITHHELD,
+    PlanLine,
     front_matter_values,
-    plan_lines,
     read_plan,
     set_front_matter,
 )
@@ -49,10 +49,11 @@ class Unclear(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One version: its text, its machine-owned region, and its date and state digest."""
+    """One version: its text, its machine-owned region with the items in it, its date and state digest."""
 
     text: str
     region: Region
+    lines: tuple[PlanLine, ...]
     stamps: tuple[str, ...]
 
     @property
@@ -118,7 +119,7 @@ def _side(name: str, text: str) -> _Side | None:
         raise Unclear(name, "It holds a git conflict marker." if marker else problems[0].message, line)
     matter = markdown.front_matter(text)
     values = front_matter_values(matter.text) if matter else {}
-    return _Side(text, plan.items, tuple(values.get(key, "") for key in _STAMPS))
+    return _Side(text, plan.items, plan.lines, tuple(values.get(key, "") for key in _STAMPS))
 
 
 def _later(old: _Side | None, one: _Side, other: _Side) -> tuple[str, ...]:
@@ -144,18 +145,18 @@ def _merged_region(old: _Side | None, one: _Side, other: _Side) -> tuple[str, st
     if (old and other.body == old.body) or one.body == other.body:
         return one.body, one.region.digest
     edited = [side for side in (one, other) if side.edited]
-    body = _merged_body(old.body if old else "", one, other, edited=bool(edited))
+    body = _merged_body(old, one, other, edited=bool(edited))
     if edited:
         return body, max(side.region.digest for side in edited)
     return body, regions.reading_digest(body.strip("\n"))
 
 
-def _merged_body(base: str, one: _Side, other: _Side, *, edited: bool) -> str:
+def _merged_body(base: _Side | None, one: _Side, other: _Side, *, edited: bool) -> str:
     """The frame of the later version with the merged lines in it."""
     first, second = (one, other) if one.rank >= other.rank else (other, one)
-    texts = [_texts(body) for body in (base, first.body, second.body)]
+    texts = [_texts(side) if side else {} for side in (base, first, second)]
     merged = _merged_items(texts, edited=edited)
-    parts = _framed(first.body, merged)
+    parts = _framed(first, merged)
     absent = [key for key in texts[2] if key in merged and key not in texts[1]]
     absent += [key for key in merged if key not in texts[1] and key not in texts[2]]
     added = "".join(f"{text}\n\n" for key in absent for text in merged[key])
@@ -164,14 +165,14 @@ def _merged_body(base: str, one: _Side, other: _Side, *, edited: bool) -> str:
         at = at + len(_REQUIREMENTS) if at >= 0 else len(parts)
         parts = f"{parts[:at].rstrip(chr(10))}\n\n{added}{parts[at:].lstrip(chr(10))}"
     if edited:
-        parts += _only_there(base, first.body, second.body)
+        parts += _only_there(base, first, second)
     return parts
 
 
-def _texts(body: str) -> dict[str, tuple[str, ...]]:
+def _texts(side: _Side) -> dict[str, tuple[str, ...]]:
     """State key → its items as they stand (a hand may have doubled one)."""
     found: dict[str, tuple[str, ...]] = {}
-    for line in plan_lines(body):
+    for line in side.lines:
         found[line.key] = (*found.get(line.key, ()), line.text)
     return found
 
@@ -203,13 +204,13 @@ def _both(one: tuple[str, ...], other: tuple[str, ...], *, edited: bool) -> tupl
     return tuple(sorted({*one, *other}))
 
 
-def _framed(body: str, merged: Mapping[str, tuple[str, ...]]) -> str:
+def _framed(side: _Side, merged: Mapping[str, tuple[str, ...]]) -> str:
     """A body with its items replaced by the merged ones, those that are gone taken out."""
-    lines = markdown.lines_of(body)
+    lines = markdown.lines_of(side.body)
     parts: list[str] = []
     at = 0
     done: set[str] = set()
-    for line in plan_lines(body):
+    for line in side.lines:
         parts += lines[at : line.line - 1]
         at = line.end
         if line.key not in done and line.key in merged:
@@ -220,17 +221,17 @@ def _framed(body: str, merged: Mapping[str, tuple[str, ...]]) -> str:
     return "".join([*parts, *lines[at:]])
 
 
-def _only_there(base: str, first: str, second: str) -> str:
+def _only_there(base: _Side | None, first: _Side, second: _Side) -> str:
     """Lines outside the items that only the second body has, so that no hand's words in it get lost."""
-    known = {line.strip() for body in (base, first) for line in _between(body)}
+    known = {line.strip() for side in (base, first) if side for line in _between(side)}
     new = [line for line in _between(second) if line.strip() and line.strip() not in known]
     return "\n" + "".join(new) if new else ""
 
 
-def _between(body: str) -> list[str]:
+def _between(side: _Side) -> list[str]:
     """The lines of a body that belong to no item."""
-    taken = {number for line in plan_lines(body) for number in range(line.line, line.end + 1)}
-    return [line for number, line in enumerate(markdown.lines_of(body), 1) if number not in taken]
+    taken = {number for line in side.lines for number in range(line.line, line.end + 1)}
+    return [line for number, line in enumerate(markdown.lines_of(side.body), 1) if number not in taken]
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> str:
