@@ -33,8 +33,10 @@ from muniment.state.merge_text import SideError
 from muniment.workspace import Workspace
 
 _RESOLVED = "The conflict is resolved: both sides are merged by item."
-_RECENT = 200
+_LIMIT = 200
 """How many of the newest commits of a file are looked at for a merge that lost something."""
+RECENT = 20
+"""How many of the newest commits are looked at whatever they changed; `check` looks no further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,7 @@ def lost(kind: str, versions: Versions, result: bytes, now: bytes) -> bytes | No
         result: What the merge made of them.
         now: What stands now.
     """
-    if not merge_driver.is_ours(kind, versions) or result in {versions.ours, versions.theirs}:
+    if not merge_driver.is_ours(kind, versions):
         return None
     try:
         if kind == "state":
@@ -224,7 +226,7 @@ def _sound(text: str) -> bool:
 
 
 def merges(
-    ws: Workspace, path: str, *, limit: int = _RECENT, commits: Sequence[Commit] | None = None
+    ws: Workspace, path: str, *, limit: int = _LIMIT, commits: Sequence[Commit] | None = None
 ) -> Iterator[tuple[Commit, Versions, bytes]]:
     """Merge commits of HEAD's history that had to merge a file: its versions in them, and their result.
 
@@ -249,8 +251,12 @@ def merges(
 
 
 def _listed(ws: Workspace, head: Oid | None, path: str, limit: int) -> Iterator[Commit]:
+    tips = [head] if head else []
     try:
-        yield from ws.repo.commits([head], paths=[path], limit=limit) if head else ()
+        newest = tuple(ws.repo.commits(tips, limit=RECENT))  # a merge that took a side whole changed no path
+        yield from newest
+        known = {commit.oid for commit in newest}
+        yield from (one for one in ws.repo.commits(tips, paths=[path], limit=limit) if one.oid not in known)
     except (Unavailable, Refused):  # history is cut off: what is here has been looked at
         return
 

@@ -162,6 +162,21 @@ def test_clean_and_wrong__check_says_so(repo: Repo) -> None:
     assert not [one for one in problems if one["rule"] == "lost-in-merge"]
 
 
+@pytest.mark.parametrize("option", ["-Xours", "-Xtheirs", "-sours"])
+def test_a_side_that_was_dropped__comes_back(repo: Repo, option: str) -> None:
+    made = world(repo, ("one", "two"), driver=False)
+    repo.git("checkout", "-q", "one")
+    repo.git("merge", "-q", "--no-edit", option, "two")
+    repair(repo, STATE)
+    items = parse(repo.read(STATE).decode()).value["items"]
+    assert {"inbox:xone", "inbox:xtwo"} <= items.keys()
+    assert items["inbox:1"]["only_one"] == 0
+    assert items["inbox:1"]["only_two"] == 1
+    assert items["inbox:3"]["status"] == items["inbox:4"]["status"] == "closed"
+    assert items["inbox:2"]["title"] in {"Title by one", "Title by two"}
+    assert made.branches
+
+
 def test_clean__right_merges_need_no_repair(repo: Repo) -> None:
     world(repo, (), driver=False)
     base = state_text(*(item(f"inbox:{number}", n=0) for number in range(1, 9)))

@@ -11,19 +11,16 @@ from muniment.check.paths import Kind
 from muniment.errors import Problem
 from muniment.git.repo import Commit
 
-_RECENT = 20
-"""How many of the newest commits are looked at outside a range; `repair` looks further."""
-
 
 def merges(context: Context) -> Iterator[Finding]:
     """State and plan hold what the merges before them brought together, item by item (G8)."""
     if not context.wants_any(Kind.STATE, Kind.PLAN):
         return
-    commits = [commit for commit in _commits(context) if len(commit.parents) > 1]
+    from muniment import merge_repair  # noqa: PLC0415 - only with a state or a plan
+
+    commits = [commit for commit in _commits(context, merge_repair.RECENT) if len(commit.parents) > 1]
     if not commits:
         return
-    from muniment import merge_repair  # noqa: PLC0415 - only where there was a merge
-
     for kind, path in merge_repair.targets(context.ws):
         data = context.record(path)
         if data is None or not context.scope.wants(path):
@@ -38,7 +35,7 @@ def merges(context: Context) -> Iterator[Finding]:
                 break
 
 
-def _commits(context: Context) -> Iterator[Commit]:
+def _commits(context: Context, recent: int) -> Iterator[Commit]:
     """The commits in question: the range's, else the newest."""
     tip = context.scope.tip
     if tip is None:
@@ -47,4 +44,4 @@ def _commits(context: Context) -> Iterator[Commit]:
         hide = [context.scope.base] if context.scope.base else []
         yield from context.ws.repo.commits([tip], hide=hide)
     elif context.scope.mode != "staged":
-        yield from context.ws.repo.commits([tip], limit=_RECENT)
+        yield from context.ws.repo.commits([tip], limit=recent)
