@@ -39,6 +39,10 @@ class Held:
     def file(self, path: str) -> bytes | None:
         return self.files.get(path)
 
+    def names(self, folder: str) -> Mapping[str, bool]:
+        below = [path[len(folder) + 1 :] for path in self.paths(folder)]
+        return {path.partition("/")[0]: "/" in path for path in below}
+
     def paths(self, folder: str) -> Collection[str]:
         return [path for path in self.files if path.startswith(f"{folder}/")]
 
@@ -120,12 +124,13 @@ def test_reading_says_each_id_once() -> None:
     assert dict(state.items())["bench:tok-1"]["id"] == "tok-1"
 
 
-def test_a_file_at_another_place_is_that_item_still() -> None:
-    held = start(**{"items/legacy-7.yml": b'id: "7"\nsource: inbox\nstatus: ingested\n', "NOTES.md": b"hi\n"})
+@pytest.mark.parametrize("place", ["items/legacy-7.yml", "items/inbox/7.yml"])
+def test_a_file_at_another_place_is_that_item_still(place: str) -> None:
+    held = start(**{place: b'id: "7"\nsource: inbox\nstatus: ingested\n', "NOTES.md": b"hi\n"})
     assert BranchState(held).item("inbox:7") is not None
     after = upsert(held, "inbox", "7", {"status": "closed"})
     assert sorted(after.files) == sorted(held.files)
-    assert b"closed" in after.files["items/legacy-7.yml"]
+    assert b"closed" in after.files[place]
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from muniment.errors import Refused
@@ -41,6 +42,8 @@ FETCHED = "refs/muniment/fetched"
 TIP = "refs/muniment/tip"
 """The tip that the next fetch builds on."""
 _LEVEL = 1
+_TREES = 2000
+"""How many parsed trees are remembered."""
 _DAMAGED = "damaged"
 """A file of this name says that an object was found torn: whoever takes the lock makes the store anew."""
 
@@ -80,6 +83,7 @@ class SharedStore:
         self._git = Git(folder, git.environ)
         self._reader: ObjectReader | None = None
         self._is_made = False
+        self._trees: dict[Oid, Mapping[str, tuple[Oid, int]]] = {}
 
     @classmethod
     def of(cls, repo: Repository, remote: str, url: str, branch: str) -> SharedStore:
@@ -142,6 +146,7 @@ class SharedStore:
         _put(self.folder / "config", self._config().encode("utf-8"))
         (self.folder / _DAMAGED).unlink(missing_ok=True)
         self._reader = None
+        self._trees.clear()
 
     def remake(self) -> None:
         """Drop every object and ref: for a store that is damaged. The lock must be held."""
@@ -255,10 +260,16 @@ class SharedStore:
         """A blob's bytes; raises `MissingObject`."""
         return self._typed(oid, "blob")
 
-    def tree(self, oid: Oid) -> dict[str, tuple[Oid, int]]:
+    def tree(self, oid: Oid) -> Mapping[str, tuple[Oid, int]]:
         """A tree's own entries by name, each with id and mode; raises `MissingObject`."""
-        listed = parse_tree(self._typed(oid, "tree"), self.object_format)
-        return {name: (child, mode) for name, mode, child in listed}
+        found = self._trees.get(oid)
+        if found is None:
+            listed = parse_tree(self._typed(oid, "tree"), self.object_format)
+            found = {name: (child, mode) for name, mode, child in listed}
+            if len(self._trees) >= _TREES:
+                self._trees.clear()
+            self._trees[oid] = found
+        return found
 
     def _entry(self, commit: Oid, path: str) -> tuple[Oid, int] | None:
         here, mode = self.commit(commit).tree, TREE_MODE
@@ -275,6 +286,13 @@ class SharedStore:
         """A file's bytes in a commit, or None where there is no plain file."""
         found = self._entry(commit, path)
         return self.blob(found[0]) if found and found[1] in _FILE_MODES else None
+
+    def names(self, commit: Oid, folder: str) -> Mapping[str, bool]:
+        """What lies directly in a folder of a commit: name → whether it is a folder."""
+        found = self._entry(commit, folder)
+        if found is None or found[1] != TREE_MODE:
+            return {}
+        return {name: mode == TREE_MODE for name, (_, mode) in self.tree(found[0]).items()}
 
     def files(self, commit: Oid, folder: str = "") -> dict[str, Oid]:
         """Every plain file below a folder ("" for all) in a commit, by its whole path, sorted."""
@@ -334,7 +352,7 @@ class SharedStore:
         sets = {path: self._set(base, path, data) for path, data in changes.items()}
         tree = None if base is None else self.commit(base).tree
         return edit_tree(
-            tree, sets, lambda one: self._typed(one, "tree"), self._write_tree, self.object_format
+            tree, sets, partial(self._typed, kind="tree"), partial(self.write, "tree"), self.object_format
         )
 
     def _set(self, base: Oid | None, path: str, data: bytes | None) -> tuple[Oid, int] | None:
@@ -344,9 +362,6 @@ class SharedStore:
             raise Refused(f"{path!r} is no path that git can hold.")
         old = None if base is None else self._entry(base, path)
         return self.write("blob", data), old[1] if old and old[1] in _FILE_MODES else FILE_MODE
-
-    def _write_tree(self, data: bytes) -> Oid:
-        return self.write("tree", data)
 
     def write_commit(
         self,

@@ -6,18 +6,20 @@ there; a file of the same item comes first. Every other file of the branch is le
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
 from muniment.state import operations, text
-from muniment.state.item_file import FOLDER, ItemFile, is_item, may_be_misplaced, new_item, path_of
+from muniment.state.item_file import FOLDER, ItemFile, is_item, new_item, path_of
 from muniment.state.model import is_sensitive
 from muniment.state.operations import Edit, Unplaceable
 from muniment.state.overlay import merged, with_fields
 from muniment.state.text import Corrupt, NoState, StateText
 
 STATE_FILE = "state.yml"
+_OURS = re.compile("[0-9a-f]{2}")
 
 
 class Files(Protocol):
@@ -25,6 +27,9 @@ class Files(Protocol):
 
     def file(self, path: str) -> bytes | None:
         """A file's bytes, or None."""
+
+    def names(self, folder: str) -> Mapping[str, bool]:
+        """What lies directly in a folder: name → whether it is a folder."""
 
     def paths(self, folder: str) -> Collection[str]:
         """The paths of all files below a folder."""
@@ -63,10 +68,18 @@ class BranchState:
 
     @cached_property
     def _odd(self) -> Mapping[str, str]:
-        """Key → path of items whose file lies at another place than we would give it."""
+        """Key → path of items whose file lies at another place than we would give it.
+
+        Looked for beside the folders that we make, not in them: a write must not list all the items.
+        """
+        names = self._files.names(FOLDER)
+        places = [f"{FOLDER}/{name}" for name, is_folder in names.items() if not is_folder]
+        for name, is_folder in names.items():
+            if is_folder and not _OURS.fullmatch(name):
+                places += self._files.paths(f"{FOLDER}/{name}")
         found = {}
-        for path in self._files.paths(FOLDER):
-            if is_item(path) and may_be_misplaced(path):
+        for path in places:
+            if is_item(path):
                 try:
                     item = self._file(path)
                 except Unplaceable:

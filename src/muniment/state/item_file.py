@@ -41,13 +41,6 @@ def is_item(path: str) -> bool:
     return path.startswith(f"{FOLDER}/") and path.endswith(_SUFFIX)
 
 
-def may_be_misplaced(path: str) -> bool:
-    """Whether only reading a file tells if it lies where its key says: not so by its name."""
-    _, folder, name = ("//" + path).rsplit("/", 2)
-    digest = name.removesuffix(_SUFFIX)
-    return not key_by_name(path) and not (_DIGEST.match(digest) and digest.startswith(folder))
-
-
 def key_by_name(path: str) -> str:
     """The key that a file's name spells; "" where the name is a digest, or no key's."""
     name = path.rpartition("/")[2].removesuffix(_SUFFIX)

@@ -6,8 +6,8 @@ Writing is the lease's business (`Guard`): it knows the session and the epoch, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Protocol
@@ -30,20 +30,29 @@ READ_WAIT_SECONDS = 5.0
 """How long a read waits for other processes of this clone that talk to the remote."""
 
 
-@dataclass(frozen=True, slots=True)
 class CommitFiles:
     """The files of one commit of the store, as a state is read from them."""
 
-    store: SharedStore
-    commit: Oid
+    def __init__(self, store: SharedStore, commit: Oid) -> None:
+        """Name the commit."""
+        self._store = store
+        self._commit = commit
+        self._listed: dict[str, Oid] = {}
 
     def file(self, path: str) -> bytes | None:
         """A file's bytes, or None."""
-        return self.store.file(self.commit, path)
+        known = self._listed.get(path)
+        return self._store.file(self._commit, path) if known is None else self._store.blob(known)
+
+    def names(self, folder: str) -> Mapping[str, bool]:
+        """What lies directly in a folder: name → whether it is a folder."""
+        return self._store.names(self._commit, folder)
 
     def paths(self, folder: str) -> Collection[str]:
         """The paths of all files below a folder."""
-        return self.store.files(self.commit, folder)
+        found = self._store.files(self._commit, folder)
+        self._listed |= found
+        return found
 
 
 class _NoFiles:
@@ -51,6 +60,10 @@ class _NoFiles:
 
     def file(self, path: str) -> None:
         """Nothing."""
+
+    def names(self, folder: str) -> Mapping[str, bool]:  # noqa: ARG002 - as in `Files`
+        """Nothing in any folder."""
+        return {}
 
     def paths(self, folder: str) -> Collection[str]:  # noqa: ARG002 - as in `Files`
         """None in any folder."""
