@@ -28,7 +28,9 @@ WITHHELD = "Withheld: this item or its source is sensitive."
 """What stands where the text of a sensitive item would."""
 
 _ITEM_LINE = re.compile(r"\*\*R(?P<number>[0-9]{1,16})\*\* — .*? · state `(?P<key>[^`]+)`", re.DOTALL)
-_BULLET = re.compile(r"[-*+] +\S")
+_BULLET_LINE = re.compile(r"\n([-*+] +\S)")
+_NEXT_BLOCK = re.compile(r"\n(?=[^ \t\n])(?=[^\n]*\S)")
+"""Before a line at the left margin that isn't blank."""
 _WORDS: Mapping[str, str] = {
     "analyzed": "to plan",
     "in_plan": "planned",
@@ -165,15 +167,14 @@ def plan_lines(body: str) -> tuple[PlanLine, ...]:
 
 def _list_items(body: str) -> Iterable[tuple[str, int]]:
     """The list items at the left margin: a bullet's line and the indented lines after it; and its line."""
-    chunk: list[str] = []
-    for number, raw in enumerate([*markdown.lines_of(body), ""], 1):
-        line = raw.rstrip("\r\n")
-        if chunk and raw and (not line.strip() or line[0] in " \t"):
-            chunk.append(line)
-            continue
-        if chunk:
-            yield "\n".join(chunk).rstrip(), number - len(chunk)
-        chunk = [line] if _BULLET.match(line) else []
+    text = "\n" + body.replace("\r\n", "\n").replace("\r", "\n")
+    line = counted = 0
+    for bullet in _BULLET_LINE.finditer(text):
+        start = bullet.start(1)
+        after = _NEXT_BLOCK.search(text, bullet.end())
+        line += text.count("\n", counted, start)
+        counted = start
+        yield text[start : after.start() if after else len(text)].rstrip(), line
 
 
 def _plan_line(chunk: str, number: int) -> PlanLine | None:
