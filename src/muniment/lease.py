@@ -68,11 +68,22 @@ class _Call:
 class SharedLease:
     """The lease on one branch of one remote, for one worktree; also the `Guard` of the shared state."""
 
+    mode = "shared"
+
     def __init__(self, ws: Workspace, branch: SharedBranch) -> None:
         self.ws = ws
         self.branch = branch
         self.memory = LeaseMemory(ws, branch.store.folder.name)
         branch.remote.seconds = GIT_SECONDS
+
+    @property
+    def place(self) -> str:
+        """Where the lease lies, for people."""
+        return f"{self.branch.remote.branch} on {self.branch.remote.name}"
+
+    def kept(self) -> Held | None:
+        """The session that this worktree keeps; asks nobody."""
+        return self.memory.held()
 
     # The calls
 
@@ -106,10 +117,10 @@ class SharedLease:
             protocol.release(held, self.memory.read()), _Call(f"Release the lease of {held.record.writer}\n")
         )
 
-    def end(self, reason: str, ttl: float) -> Result:
-        """End whatever lease there is, for a reason that the commit tells."""
+    def end(self, reason: str, ttl: float, *, only: tuple[int, str] | None = None) -> Result:
+        """End whatever lease there is, for a reason that the commit tells; `only`: see the protocol."""
         message = f"Break the lease\n\nBy: {self.ws.actor}\nReason: {reason}\n"
-        return self._carry(protocol.end(self.memory.read(), ttl), _Call(message))
+        return self._carry(protocol.end(self.memory.read(), ttl, only=only), _Call(message))
 
     def status(self) -> Result:
         """Who holds it, by the remote's tip: `OK` for this worktree, `LOCKED` for another, `FREE`."""
@@ -256,9 +267,7 @@ class SharedLease:
         store, remote = self.branch.store, self.branch.remote
         try:
             with store.lock(GIT_SECONDS):
-                if store.crowded(MAX_OBJECTS):
-                    store.remake()
-                found = remote.fetch(Oid(known) if known and store.has(Oid(known)) else None)
+                found = remote.fetch(Oid(known) if known else None)
         except RemoteTrouble as error:
             return _trouble(error)
         if found.tip is None:

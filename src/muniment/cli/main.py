@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "roadmap": ("roadmap:roadmap", "Check goals, milestones and stories."),
     "ledger": ("ledger:ledger", "Record and read decisions."),
     "state": ("state:state", "Read and write the sweep's state: a stable protocol for agents."),
+    "lease": ("lease:lease", "Take, keep and give back the lease: one writer at a time."),
     "repair": ("repair:repair", "Mend ledger, state and plan after a merge or revert, losing nothing."),
     "merge-driver": ("merge_driver:merge_driver", "Merge one file of Muniment's; git calls it."),
     "textconv": ("merge_driver:textconv", "Show one file of Muniment's as text; git diff calls it."),

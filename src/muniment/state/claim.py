@@ -37,9 +37,9 @@ def acquire(view: View, writer: str, ttl_minutes: float | None, now: str) -> Ans
     require_ttl(ttl_minutes)
     held = lease_of(view)
     stale = is_stale(held, now)
-    mine = held is not None and _name(held) == writer
+    mine = held is not None and writer_of(held) == writer
     if held is not None and not (mine or stale):
-        who = _name(held) or "a writer whose name can't be read"
+        who = writer_of(held) or "a writer whose name can't be read"
         return Answer(
             Word.LOCKED, note=f"Held by {who} since {held.get('timestamp') or 'an unknown time'}, not stale."
         )
@@ -75,8 +75,8 @@ def release(view: View, writer: str) -> Answer:
     held = lease_of(view)
     if held is None:
         return Answer(Word.OK)
-    if _name(held) != writer:
-        return _lost(f"The lease is held by {_name(held) or 'a writer whose name cannot be read'}.")
+    if writer_of(held) != writer:
+        return _lost(f"The lease is held by {writer_of(held) or 'a writer whose name cannot be read'}.")
     top = {"lease": REMOVE, "lease_epoch": _top_epoch(view)}
     return Answer(Word.OK, edits=(Edit("", "", top),))
 
@@ -100,8 +100,8 @@ def holding(
     held = lease_of(view)
     if held is None:
         return _lost("Nobody holds the lease.")
-    if _name(held) != writer:
-        return _lost(f"The lease is held by {_name(held) or 'a writer whose name cannot be read'}.")
+    if writer_of(held) != writer:
+        return _lost(f"The lease is held by {writer_of(held) or 'a writer whose name cannot be read'}.")
     if epoch is not None and epoch != _epoch(held):
         return _lost(f"The lease has epoch {_epoch(held)}, not {epoch}: it was taken anew since.")
     if is_stale(held, now):
@@ -118,9 +118,9 @@ def holding(
 def free_for(view: View, writer: str | None) -> Answer | None:
     """None when a write that needs no lease hits nobody else's; else `LEASE-LOST`."""
     held = lease_of(view)
-    if held is None or _name(held) == writer:
+    if held is None or writer_of(held) == writer:
         return None
-    return _lost(f"The lease is held by {_name(held) or 'a writer whose name cannot be read'}.")
+    return _lost(f"The lease is held by {writer_of(held) or 'a writer whose name cannot be read'}.")
 
 
 def lease_of(view: View) -> Mapping[str, Any] | None:
@@ -151,7 +151,7 @@ def _moment(value: object) -> datetime | None:
         return None
 
 
-def _name(held: Mapping[str, Any]) -> str:
+def writer_of(held: Mapping[str, Any]) -> str:
     """The holder's name; a number counts as its digits, since a hand may have left the quotes away."""
     writer = held.get("writer")
     return str(writer) if isinstance(writer, str | int) and not isinstance(writer, bool) else ""

@@ -221,7 +221,7 @@ class Want:
         clone: This clone's id, for fairness.
         until: The boot clock at which waiting ends; 0 for one try.
         patience: Seconds to find out an unknown outcome.
-        reclaim: Whether a stale lease may be taken over.
+        reclaim: Whether a stale lease may be taken over; if not, finding one ends the waiting too.
         run: See `Held.run`.
     """
 
@@ -374,7 +374,8 @@ def acquire(want: Want, memory: Memory, held: Held | None = None) -> Steps:
         memory = seen
         found = judge(memory, now, want.skew)
         answer = _may_not(found, want)
-        if answer is not None and not waits:
+        asks = found.standing is Standing.STALE and not want.reclaim
+        if answer is not None and (asks or not waits):
             return Result(answer, None, memory, found.retry_after)
         if answer is not None:
             yield Pause(min(found.retry_after or want.ttl, want.until - now.boot), looks=True)
@@ -530,8 +531,17 @@ def compact(held: Held, memory: Memory) -> Steps:
     return write(held, memory, change=True, replaces=True)
 
 
-def end(memory: Memory, ttl: float, patience: float = 30.0) -> Steps:
-    """End whatever lease there is, a live or unreadable one too; a person's decision (`lease break`)."""
+def end(
+    memory: Memory, ttl: float, patience: float = 30.0, *, only: tuple[int, str] | None = None
+) -> Steps:
+    """End whatever lease there is, a live or unreadable one too; a person's decision (`lease break`).
+
+    Args:
+        memory: What is remembered.
+        ttl: For how many seconds to watch a rewound branch.
+        patience: Seconds to find out an unknown outcome.
+        only: Epoch and session of the lease that the person was asked about; another one is left alone.
+    """
     for _ in range(REMAKES):
         seen = yield from see(memory, ttl)
         if isinstance(seen, Trouble):
@@ -539,6 +549,8 @@ def end(memory: Memory, ttl: float, patience: float = 30.0) -> Steps:
         memory = seen
         if memory.face.record is None and not memory.face.unreadable:
             return Result(Status.FREE, None, memory)
+        if only is not None and memory.face.sign[:2] != only:
+            return Result(Status.LOCKED, None, memory)
         now = yield Now()
         epoch = max(memory.face.epoch, memory.greatest) + 1
         broken = memory.face.record

@@ -1,0 +1,108 @@
+"""Options of the `lease` commands, checked as they are read, and how their answers are printed."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from muniment.cli import output
+from muniment.cli.options import Invocation
+from muniment.cli.state_options import option, writer_option
+from muniment.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from muniment.lease_answer import Lease, LeaseAnswer
+
+
+def _positive(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise UsageProblem("--ttl-minutes is a number above 0; fractions are fine.")
+    return None if value is None else value * 60
+
+
+def _waiting(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    if not (math.isfinite(value) and value >= 0):
+        raise UsageProblem("--wait is a number of seconds, 0 or more.")
+    return value
+
+
+def _name(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str:
+    """The name given, or that of the `lease run` around; "" for whoever this worktree's session is of."""
+    name = os.environ.get("MUNIMENT_WRITER", "") if value is None else value
+    if value is not None and not value.strip():
+        raise UsageProblem("--writer needs a name.")
+    from muniment.state.batch import require_text  # noqa: PLC0415 - help stays light
+
+    return require_text(name)
+
+
+ttl_option = click.option(
+    "--ttl-minutes",
+    "ttl",
+    type=float,
+    callback=_positive,
+    metavar="N",
+    help="How long it holds without a write, fractions too; by default the setting sweep_lease_ttl_minutes.",
+)
+wait_option = click.option(
+    "--wait", type=float, default=0.0, callback=_waiting, metavar="SECONDS", help="Wait so long for it."
+)
+held_option = option(
+    "--writer", "Whose it must be; by default MUNIMENT_WRITER, else whoever acquired it here.", _name
+)
+session_option = click.option(
+    "--session", default="", help="The lease's session; by default the one that this worktree acquired."
+)
+epoch_option = click.option(
+    "--epoch", type=click.IntRange(min=1), help="The lease's fencing number, to be checked."
+)
+__all__ = [
+    "epoch_option",
+    "held_option",
+    "lease_option",
+    "seconds",
+    "session_option",
+    "show",
+    "ttl_option",
+    "wait_option",
+    "writer_option",
+]
+
+
+def lease_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--branch` and `--remote`; the command gets the lease that they name as `lease`."""
+
+    @wraps(function)
+    def opened(*args: Any, branch: str | None, remote: str | None, **given: Any) -> Any:
+        from muniment.lease_open import open_lease  # noqa: PLC0415 - help stays light
+
+        invocation = click.get_current_context().find_object(Invocation) or Invocation(".")
+        return function(*args, lease=open_lease(invocation.writable, branch, remote), **given)
+
+    named = click.option(
+        "--branch", metavar="B", help="The shared state branch; by default the setting sweep_shared_branch."
+    )
+    of = click.option("--remote", metavar="R", help="That branch's remote; by default the clone's main one.")
+    command: Callable[..., Any] = named(of(opened))
+    return command
+
+
+def seconds(lease: Lease, ttl: float | None) -> float:
+    """The ttl asked for, else that of the settings, in seconds."""
+    return float(lease.ws.config.setting("sweep_lease_ttl_minutes")) * 60 if ttl is None else ttl
+
+
+def show(answer: LeaseAnswer, *, as_json: bool) -> None:
+    """Print an answer, the word first; the next step goes to stderr. Exits with the contract's code."""
+    if as_json:
+        output.emit_json(answer.json())
+    else:
+        output.emit([output.safe(f"{answer.status} {answer.head()}".rstrip())])
+    if hint := answer.hint():
+        output.say(output.safe(hint))
+    click.get_current_context().exit(answer.exit_code)
