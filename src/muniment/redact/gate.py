@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from muniment.errors import CheckFailed, Problem
@@ -178,16 +178,18 @@ class Gate:
 
     def inspect(self, path: str, data: bytes, old: bytes | None) -> tuple[GateProblem, ...]:
         """What would be refused, in order; never raises for anything in the data."""
-        shown = _UNSHOWN
         try:
-            shown = self._shown_path(path)
+            path.encode()
             own = self._judge(path, trailers=False) if old is None else ()
-            named = tuple(GateProblem(shown, 0, 0, span.kind) for span in own)
-            return (*named, *self._inspect_bytes(shown, data, old))
+            found = (*(GateProblem("", 0, 0, span.kind) for span in own), *self._inspect_bytes(data, old))
         except _TimeOut:
-            return (GateProblem(shown, 0, 0, "timeout"),)
+            found = (GateProblem("", 0, 0, "timeout"),)
         except Exception:  # noqa: BLE001 - whatever fails in judging refuses
-            return (GateProblem(shown, 0, 0, "error"),)
+            found = (GateProblem("", 0, 0, "error"),)
+        if not found:
+            return ()
+        shown = self._shown_path(path)
+        return tuple(replace(problem, path=shown) for problem in found)
 
     def inspect_new(self, path: str, data: bytes, gone: Iterable[bytes]) -> tuple[GateProblem, ...]:
         """As `inspect`, for a new file in a change that takes other files away: what was theirs only moved.
@@ -218,7 +220,8 @@ class Gate:
         except Exception:  # noqa: BLE001 - whatever fails in judging refuses
             return (GateProblem(what, 0, 0, "error"),)
 
-    def _inspect_bytes(self, path: str, data: bytes, old: bytes | None) -> tuple[GateProblem, ...]:
+    def _inspect_bytes(self, data: bytes, old: bytes | None) -> tuple[GateProblem, ...]:
+        """What the bytes add, still without a path."""
         if data == old:  # nothing is added, readable or not (a plan moved aside untouched, S14)
             return ()
         try:
@@ -226,14 +229,14 @@ class Gate:
         except UnicodeDecodeError as error:
             before = data[: error.start]
             column = len(before) - (before.rfind(b"\n") + 1) + 1
-            return (GateProblem(path, before.count(b"\n") + 1, column, "undecodable"),)
+            return (GateProblem("", before.count(b"\n") + 1, column, "undecodable"),)
         deadline = self.clock() + self.seconds
 
         def find(part: str) -> tuple[Span, ...]:
             return self._find(part, deadline, trailers=False)
 
         found = find(text) if old is None else added_spans(text, old.decode("utf-8", "replace"), find)
-        return _located(path, text, found)
+        return _located("", text, found)
 
     def _judge(self, text: str, *, trailers: bool) -> tuple[Span, ...]:
         return self._find(text, self.clock() + self.seconds, trailers=trailers)
@@ -261,12 +264,15 @@ class Gate:
             raise _TimeOut
 
     def _shown_path(self, path: str) -> str:
-        """The path as messages may print it: identifiers in it replaced; raises if it is not UTF-8."""
-        path.encode()
-        if not self._judge(path, trailers=False):
-            return path
-        shown = redact(path, self.known).text
-        return _UNSHOWN if self._judge(shown, trailers=False) else shown
+        """The path as messages may print it: identifiers in it replaced, or not at all when that fails."""
+        try:
+            path.encode()
+            if not self._judge(path, trailers=False):
+                return path
+            shown = redact(path, self.known).text
+            return _UNSHOWN if self._judge(shown, trailers=False) else shown
+        except Exception:  # noqa: BLE001 - what can't be judged isn't printed
+            return _UNSHOWN
 
 
 def gate_for(ws: Workspace, known: KnownNames | None = None) -> Gate:
