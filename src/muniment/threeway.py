@@ -55,9 +55,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> Merged:
     left, right = _apart(lines, left, right), _apart(lines, right, left)
     hunks = _overlaps(left, right)
     if hunks:
-        left, right = _raised(lines, left), _raised(lines, right)
-        if _overlaps(left, right):
-            return Merged(None, hunks)
+        return Merged(None, hunks)
     both = sorted({*left, *right}, key=lambda edit: (edit.start, edit.end))
     return Merged(_patched(lines, both))
 
@@ -109,24 +107,6 @@ def _slides(lines: Sequence[bytes], edit: Edit, low: int, high: int) -> Iterator
     while place + 1 < high and lines[place] == added[0]:
         place, added = place + 1, (*added[1:], added[0])
         yield Edit(place, place, added)
-
-
-def _raised(old: Sequence[bytes], changes: Sequence[Edit]) -> tuple[Edit, ...]:
-    """The same changes, with each insertion as far up as it may stand for the same result.
-
-    Where the inserted lines end as the lines before them do, several places are as true as each other, and
-    the one that was found may lie inside what the other side deletes when another one only touches it.
-    """
-    found: list[Edit] = []
-    floor = 0
-    for edit in changes:
-        start, lines = edit.start, list(edit.lines)
-        while start == edit.end and start > floor and lines[-1] == old[start - 1]:
-            start, lines = start - 1, [lines[-1], *lines[:-1]]
-            edit = Edit(start, start, tuple(lines))  # noqa: PLW2901 - the same edit, elsewhere
-        found.append(edit)
-        floor = edit.end + 1
-    return tuple(found)
 
 
 def _common(one: Sequence[bytes], other: Sequence[bytes]) -> int:
