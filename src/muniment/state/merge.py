@@ -86,7 +86,9 @@ def merge_item(base: Any, ours: Mapping[str, Any], theirs: Mapping[str, Any]) ->
     kept: Kept = {}
     old = base if isinstance(base, Mapping) else {}
     standing = _standing(old, ours, theirs, kept)
-    special = {name: _always(value) for name, value in standing.items()} | {"sensitive": _sensitive}
+    special = {name: _always(value) for name, value in standing.items()} | {
+        "sensitive": lambda o, x, y: _sensitive(o, x, y, kept)
+    }
     merged = _record(old, ours, theirs, special, kept)
     return withheld(merged) if is_sensitive(merged) else merged
 
@@ -124,11 +126,13 @@ def withheld(item: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def _sensitive(base: Any, ours: Any, theirs: Any) -> Any:
+def _sensitive(base: Any, ours: Any, theirs: Any, kept: Kept) -> Any:
     """Whether an item is sensitive: of two different answers the one that says so."""
     decided, value = _one_sided(base, ours, theirs)
     if decided:
         return value
+    if ours is not MISSING and theirs is not MISSING:
+        _keep(kept, "sensitive", (ours, theirs))
     return max((ours, theirs), key=lambda one: (one is not MISSING and bool(one), canonical(one)))
 
 
