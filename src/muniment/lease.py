@@ -25,8 +25,8 @@ from muniment.state.shared import SharedBranch
 from muniment.state.text import Corrupt
 from muniment.workspace import Instant, Workspace
 
-MAX_OBJECTS = 5_000
-"""Loose objects in the private store beyond which it is made anew."""
+MAX_HISTORY = 5_000
+"""How many commits back the beginning of a replaced history is looked for."""
 GIT_SECONDS = 60.0
 """The longest that one git run may take."""
 LOOK_SHARE = 40
@@ -298,7 +298,7 @@ class SharedLease:
         """Whether the history of a tip begins with a commit that says which tip it replaces."""
         commit = self.branch.store.commit(tip)
         try:
-            for _ in range(MAX_OBJECTS):
+            for _ in range(MAX_HISTORY):
                 if not commit.parents:
                     return "\nReplaces: " in commit.message
                 commit = self.branch.store.commit(commit.parents[0])
