@@ -93,8 +93,10 @@ def test_what_is_absent_or_damaged_is_missing(store: SharedStore) -> None:
         assert store.write("blob", b"data") == oid
         assert store.blob(oid) == b"data"
         path.chmod(0o644)
-    with store.lock():
-        assert not store.has(oid)  # made anew: git would never fetch again what it takes for present
+    path.write_bytes(b"")
+    assert not store.has(oid)
+    with store.lock():  # made anew: git would never fetch again what it takes for present
+        assert not path.exists()
     with pytest.raises(MissingObject):
         store.get(absent)
     store.write("blob", b"data")
@@ -118,9 +120,13 @@ def test_one_process_holds_it_and_its_children_too(store: SharedStore) -> None:
 
 
 def test_a_folder_of_another_making_is_made_anew(store: SharedStore) -> None:
-    oid = store.write("blob", b"data")
+    old, young = store.write("blob", b"old"), store.write("blob", b"young")
+    os.utime(store.folder / "objects" / old[:2] / old[2:], (0, 0))
+    (store.folder / "objects" / "pack" / "pack-1.pack").write_bytes(b"")
     (store.folder / "config").write_text("[core]\n\tbare = false\n")
     with store.lock():
-        assert not store.has(oid)
+        assert not store.has(old)
+        assert store.has(young)  # somebody may be about to push it
+    assert not list((store.folder / "objects" / "pack").iterdir())
     assert git(store, "rev-parse", "--is-bare-repository").strip() == b"true"
     assert os.listdir(store.folder / "refs") == ["muniment"]  # noqa: PTH208 - names are enough

@@ -29,7 +29,8 @@ class Unguarded:
 
     branch: SharedBranch
 
-    def write(self, act: Act, *, writer: str, now: str) -> Answer:
+    def write(self, act: Act, *, writer: str, now: str, session: str, epoch: int) -> Answer:
+        assert (session, epoch) == ("", 0)
         with self.branch.store.lock():
             tip = self.branch.remote.fetch(None).tip
             answer = act(self.branch.at(tip))
@@ -37,7 +38,8 @@ class Unguarded:
                 self._push(tip, self.branch.commit(tip, answer.edits, f"Write by {writer} at {now}\n"))
             return answer
 
-    def compact(self, *, writer: str, now: str) -> Answer:
+    def compact(self, *, writer: str, now: str, session: str, epoch: int) -> Answer:
+        assert (session, epoch) == ("", 0)
         with self.branch.store.lock():
             tip = self.branch.remote.fetch(None).tip
             self._push(tip, self.branch.commit(tip, (), f"Compact by {writer} at {now}\n", replaces=True))

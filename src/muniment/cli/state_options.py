@@ -2,43 +2,71 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
 import secrets
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from muniment.cli import output
-from muniment.cli.options import Function, Invocation
+from muniment.cli.options import Invocation
 from muniment.errors import UsageProblem
 
 if TYPE_CHECKING:
+    from muniment.lease_engine import LeasedState
     from muniment.state.engine import StateFile
     from muniment.state.operations import Answer
+
+    Place = StateFile | LeasedState
 
 _ODD = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Characters that would end the line for some readers, or that UTF-8 can't hold."""
 
 
-def place_option(function: Function) -> Function:
-    """Where the state is; the command gets the opened state as `place`."""
-    option = click.option(
-        "--state", "place", metavar="FILE", required=True, callback=_open, help="The state file; any path."
-    )
-    return option(function)
+def place_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Where the state is, a file or a shared branch; the command gets the opened state as `place`."""
+
+    @functools.wraps(function)
+    def opened(*args: Any, **given: Any) -> Any:
+        where = {name: given.pop(name) for name in ("state", "branch", "remote", "session", "epoch")}
+        return function(*args, place=_open(**where), **given)
+
+    command: Callable[..., Any] = opened
+    for option in reversed(_PLACE):
+        command = option(command)
+    return command
 
 
-def _open(context: click.Context, _parameter: click.Parameter, path: str) -> StateFile:
+_PLACE = (
+    click.option("--state", metavar="FILE", help="The state file; any path."),
+    click.option("--branch", help="The branch that the state is shared on, instead of a file."),
+    click.option("--remote", help="That branch's remote; by default the clone's main one."),
+    click.option("--session", help="The lease's session; by default the one that this worktree acquired."),
+    click.option("--epoch", type=click.IntRange(min=1), help="The lease's fencing number, to be checked."),
+)
+
+
+def _open(
+    *, state: str | None, branch: str | None, remote: str | None, session: str | None, epoch: int | None
+) -> Place:
+    if (state is None) == (branch is None):
+        raise UsageProblem("Name the state by --state FILE, or by --branch B, and not by both.")
+    invocation = click.get_current_context().find_object(Invocation) or Invocation(".")
+    if branch is not None:
+        from muniment.lease_engine import open_shared  # noqa: PLC0415 - help stays light
+
+        return open_shared(invocation.workspace, branch, remote, session=session or "", epoch=epoch or 0)
+    if remote is not None or session is not None or epoch is not None:
+        raise UsageProblem("--remote, --session and --epoch go with --branch, not with --state.")
     from muniment.state.engine import StateFile  # noqa: PLC0415 - help stays light
 
-    if not path or "\0" in path:
+    if not state or "\0" in state:
         raise UsageProblem("--state needs the path of a file.")
-    invocation = context.find_object(Invocation)
-    return StateFile((invocation.directory if invocation else Path()) / path)
+    return StateFile(invocation.directory / state)
 
 
 def _text(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:

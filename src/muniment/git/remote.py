@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from muniment.errors import Unavailable, UsageProblem
+from muniment.errors import Refused, Unavailable, UsageProblem
 from muniment.git.network import Talk, connection, for_network, talk, with_settings, without_settings
 from muniment.git.objects import null_oid
 from muniment.git.oid import Oid
@@ -199,12 +200,15 @@ class Remote:
         """Make the branch name `commit`, if it still names `expected` (None: if there is no such branch)."""
         if not self._safe(commit) or (expected is not None and not self._safe(expected)):
             raise UsageProblem("A push needs full object ids.")
+        if not self.store.has(commit):
+            return PushResult(Outcome.UNKNOWN, "The commit is not in the private store any more.")
         lease = f"--force-with-lease={self.ref}:{expected or ''}"
         arguments = ("push", *_PUSH_OPTIONS, lease, self._connection_alias, f"{commit}:{self.ref}")
         said = self._talk(arguments, private=False, alternates=True)
         outcome = classify(said.out, said.err, said.code, self.ref)
-        if outcome is Outcome.LANDED and self.store.held:
-            self.store.cut(commit)
+        if outcome is Outcome.LANDED:
+            with suppress(Refused), self.store.lock(0):  # whoever holds it now will see the tip by itself
+                self.store.cut(commit)
         words = explain(said.out, said.err, self.ref)
         return PushResult(outcome, readable(words.encode("utf-8", "replace")))
 

@@ -14,9 +14,6 @@ Formats: gitformat-loose(5), gitrepository-layout(5).
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -25,6 +22,7 @@ from pathlib import Path
 
 from muniment.errors import Refused
 from muniment.files import file_lock
+from muniment.git import store_folder
 from muniment.git.objects import (
     EMPTY_TREE,
     TREE_MODE,
@@ -44,27 +42,6 @@ TIP = "refs/muniment/tip"
 _LEVEL = 1
 _TREES = 2000
 """How many parsed trees are remembered."""
-_DAMAGED = "damaged"
-"""A file of this name says that an object was found torn: whoever takes the lock makes the store anew."""
-
-_CONFIG = """\
-[core]
-\trepositoryformatversion = {version}
-\tfilemode = true
-\tbare = true
-\tlogAllRefUpdates = false
-\thooksPath = {nowhere}
-[fetch]
-\tunpackLimit = 10000
-\twriteCommitGraph = false
-[transfer]
-\tunpackLimit = 10000
-[gc]
-\tauto = 0
-[maintenance]
-\tauto = false
-"""
-_CONFIG_SHA256 = "[extensions]\n\tobjectFormat = sha256\n"
 
 
 class SharedStore:
@@ -116,57 +93,32 @@ class SharedStore:
 
     def _prepare(self) -> None:
         if not self._is_whole():
-            self._make()
+            self.remake()
         self._is_made = True
-        for stale in self._left_behind():
+        for stale in store_folder.left_behind(self.folder):
             with suppress(OSError):
                 stale.unlink()
 
     def _is_whole(self) -> bool:
         try:
             made = (self.folder / "config").read_text("utf-8") == self._config()
-            return made and (self.folder / "HEAD").exists() and not (self.folder / _DAMAGED).exists()
+            return (
+                made and (self.folder / "HEAD").exists() and not (self.folder / store_folder.DAMAGED).exists()
+            )
         except (OSError, UnicodeDecodeError):
             return False
 
     def _config(self) -> str:
-        wide = self.object_format == "sha256"
-        return _CONFIG.format(version=int(wide), nowhere=os.devnull) + (_CONFIG_SHA256 if wide else "")
-
-    def _make(self) -> None:
-        """Make the repository (anew), by the files that git needs to know it for one."""
-        for name in ("objects", "refs"):
-            shutil.rmtree(self.folder / name, ignore_errors=True)
-        for name in ("shallow", "packed-refs"):
-            (self.folder / name).unlink(missing_ok=True)
-        (self.folder / "objects" / "info").mkdir(parents=True)
-        (self.folder / "objects" / "pack").mkdir()
-        (self.folder / "refs" / "muniment").mkdir(parents=True)
-        (self.folder / "HEAD").write_bytes(b"ref: refs/muniment/none\n")
-        _put(self.folder / "config", self._config().encode("utf-8"))
-        (self.folder / _DAMAGED).unlink(missing_ok=True)
-        self._reader = None
-        self._trees.clear()
+        return store_folder.config(self.object_format)
 
     def remake(self) -> None:
-        """Drop every object and ref: for a store that is damaged. The lock must be held."""
-        self._make()
+        """Make the repository anew, for a store that is damaged: no refs, packs, old or torn objects.
 
-    def crowded(self, limit: int) -> bool:
-        """Whether the store holds more than about `limit` loose objects, judged by one folder of 256."""
-        return len(_listed(self.folder / "objects" / "17")) * 256 > limit
-
-    def _left_behind(self) -> Iterator[Path]:
-        """Lock files and half-written objects of git processes that are gone: whoever runs holds the lock."""
-        for folder in (self.folder, self.folder / "refs", self.folder / "refs" / "muniment"):
-            yield from (one for one in _listed(folder) if one.name.endswith(".lock"))
-        for folder in (self.folder / "objects", self.folder / "objects" / "pack"):
-            for one in _listed(folder):
-                if one.name.startswith("tmp_") or one.name.endswith(".lock"):
-                    if one.is_dir():
-                        shutil.rmtree(one, ignore_errors=True)
-                    else:
-                        yield one
+        What was made lately stays: another process of this clone may be about to push it. Under the lock.
+        """
+        store_folder.make(self.folder, self._config(), self.object_format)
+        self._reader = None
+        self._trees.clear()
 
     # Refs: plain files, by which a fetch knows what is here
 
@@ -190,8 +142,8 @@ class SharedStore:
         if self.ref(TIP) == tip:
             (self.folder / TIP).touch()
             return
-        _put(self.folder / "shallow", f"{tip}\n".encode("ascii"))
-        _put(self.folder / TIP, f"{tip}\n".encode("ascii"))
+        store_folder.put(self.folder / "shallow", f"{tip}\n".encode("ascii"))
+        store_folder.put(self.folder / TIP, f"{tip}\n".encode("ascii"))
 
     def uncut(self) -> None:
         """Let the next fetch bring the whole history."""
@@ -225,23 +177,16 @@ class SharedStore:
     def _loose(self, oid: Oid) -> tuple[str, bytes] | None:
         if oid == EMPTY_TREE[self.object_format]:
             return "tree", b""
-        try:
-            raw = zlib.decompress(self._path(oid).read_bytes())
-        except OSError:
-            return None
-        except zlib.error:
-            raw = b""
-        head, _, data = raw.partition(b"\0")
-        kind, _, size = head.partition(b" ")
-        if size == b"%d" % len(data):
-            return kind.decode("ascii"), data
-        with suppress(OSError):  # git would take the object for present, and never fetch it again
-            (self.folder / _DAMAGED).touch()
-        return None
+        place = self._path(oid)
+        found = store_folder.read_loose(place)
+        if found is None and place.exists():  # git would take it for present, and never fetch it again
+            with suppress(OSError):
+                (self.folder / store_folder.DAMAGED).touch()
+        return found
 
     def _packed(self, oid: Oid) -> tuple[str, bytes] | None:
         packs = self.folder / "objects" / "pack"
-        if not any(one.name.endswith(".idx") for one in _listed(packs)):
+        if not any(one.name.endswith(".idx") for one in store_folder.listed(packs)):
             return None
         self._reader = self._reader or ObjectReader(self._git)
         return self._reader.get(oid)
@@ -337,7 +282,7 @@ class SharedStore:
             return oid
         place = self._path(oid)
         place.parent.mkdir(parents=True, exist_ok=True)
-        _put(place, zlib.compress(whole, _LEVEL), 0o444)
+        store_folder.put(place, zlib.compress(whole, _LEVEL), 0o444)
         return oid
 
     def edit(self, base: Oid | None, changes: Mapping[str, bytes | None]) -> Oid:
@@ -376,24 +321,3 @@ class SharedStore:
 
 
 _FILE_MODES = frozenset({0o100644, 0o100755, 0o100664})
-
-
-def _put(place: Path, data: bytes, mode: int = 0o644) -> None:
-    """Put a file in its place, so that a kill leaves all of it or none."""
-    descriptor, temporary = tempfile.mkstemp(prefix="tmp_obj_", dir=place.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(place)
-    except BaseException:
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise
-
-
-def _listed(folder: Path) -> list[Path]:
-    try:
-        return list(folder.iterdir())
-    except OSError:
-        return []

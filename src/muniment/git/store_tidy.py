@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from muniment.git import store_folder
 from muniment.git.objects import TREE_MODE
 from muniment.git.oid import MissingObject, Oid
 from muniment.git.shared_store import SharedStore
@@ -17,7 +18,6 @@ from muniment.git.shared_store import SharedStore
 MANY_OBJECTS = 5000
 """So many objects beyond those kept the last time are let be."""
 MANY_PACKS = 8
-_YOUNG_SECONDS = 3600.0
 _SAMPLE = "17"
 """One of the 256 folders stands for all, as in `git gc --auto`."""
 _KEPT = "kept"
@@ -26,7 +26,7 @@ _KEPT = "kept"
 def tidy(store: SharedStore, tip: Oid) -> bool:
     """Drop old objects that `tip` doesn't need, once there are many; whether it was time. Under the lock."""
     objects = store.folder / "objects"
-    estimate = len(_names(objects / _SAMPLE)) * 256
+    estimate = len(store_folder.listed(objects / _SAMPLE)) * 256
     if estimate <= MANY_OBJECTS + _kept(store):
         return False
     with suppress(MissingObject):  # then nothing is known for sure to be unneeded
@@ -37,7 +37,8 @@ def tidy(store: SharedStore, tip: Oid) -> bool:
 
 def overgrown(store: SharedStore) -> bool:
     """Whether so many packs have come together that fetching all anew is better."""
-    return sum(name.endswith(".idx") for name in _names(store.folder / "objects" / "pack")) > MANY_PACKS
+    packs = store_folder.listed(store.folder / "objects" / "pack")
+    return sum(path.suffix == ".idx" for path in packs) > MANY_PACKS
 
 
 def _needed(store: SharedStore, tip: Oid) -> Iterator[Oid]:
@@ -58,14 +59,10 @@ def _sweep(objects: Path, needed: frozenset[Oid]) -> int:
 
     Age is told by the youngest object, so no clock is needed: what was made last is young.
     """
-    found = [
-        (folder.name + name, folder / name, (folder / name).stat().st_mtime)
-        for folder in sorted(objects.iterdir())
-        if len(folder.name) == 2  # noqa: PLR2004 - the first two digits of an id
-        for name in _names(folder)
-    ]
+    found = [(oid, path, path.stat().st_mtime) for oid, path in store_folder.loose(objects)]
     newest = max((time for _, _, time in found), default=0.0)
-    gone = [path for oid, path, time in found if oid not in needed and time < newest - _YOUNG_SECONDS]
+    limit = newest - store_folder.YOUNG_SECONDS
+    gone = [path for oid, path, time in found if oid not in needed and time < limit]
     for path in gone:
         with suppress(OSError):
             path.unlink()
@@ -81,10 +78,3 @@ def _kept(store: SharedStore) -> int:
 
 def _note_kept(store: SharedStore, number: int) -> None:
     (store.folder / _KEPT).write_text(f"{number}\n", "ascii")
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        return [entry.name for entry in folder.iterdir()]
-    except OSError:
-        return []

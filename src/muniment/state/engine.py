@@ -54,9 +54,22 @@ class StateFile:
             lambda view: operations.validate(view, view.items()) if view.exists else Answer(Word.NO_STATE)
         )
 
-    def change(self, act: Act) -> Answer:
-        """Make a change that needs no lease, or that is about the lease itself."""
+    def change(self, act: Act, writer: str = "") -> Answer:  # noqa: ARG002 - it needs no lease, so no holder
+        """Make a change that needs no lease."""
         return self._write(act)
+
+    def acquire(self, writer: str, ttl_minutes: float | None, now: str) -> Answer:
+        """Take the lease inside the file, or keep one's own."""
+        claim.require_ttl(ttl_minutes)
+        return self._write(lambda view: claim.acquire(view, writer, ttl_minutes, now))
+
+    def release(self, writer: str) -> Answer:
+        """Give it back."""
+        return self._write(lambda view: claim.release(view, writer))
+
+    def compact(self, writer: str, now: str) -> Answer:  # noqa: ARG002 - as on a shared branch
+        """A file has no history to replace; always `UsageProblem`."""
+        raise UsageProblem(f"{self.path} has no history of its own.", "compact needs --branch.")
 
     def held(self, act: Act, writer: str, now: str, *, epoch: int | None = None) -> Answer:
         """Make a change as the holder of the lease, which it stamps again."""

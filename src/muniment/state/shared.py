@@ -106,20 +106,25 @@ class SharedBranch:
 class Guard(Protocol):
     """Who holds the lease and carries out a write under it."""
 
-    def write(self, act: Act, *, writer: str, now: str) -> Answer:
-        """Make the edits that `act` answers, with the record stamped, as one pushed commit; or why not."""
+    def write(self, act: Act, *, writer: str, now: str, session: str, epoch: int) -> Answer:
+        """Make the edits that `act` answers, with the record stamped, as one pushed commit; or why not.
 
-    def compact(self, *, writer: str, now: str) -> Answer:
+        `writer`, `session` and `epoch` must be those of the lease, each unless it is empty.
+        """
+
+    def compact(self, *, writer: str, now: str, session: str, epoch: int) -> Answer:
         """Replace the branch's history by one commit."""
 
 
 class SharedState:
     """A state on a branch; each method answers with a status word and raises only for misuse."""
 
-    def __init__(self, branch: SharedBranch, guard: Guard) -> None:
-        """Name the state and who writes it."""
+    def __init__(self, branch: SharedBranch, guard: Guard, *, session: str = "", epoch: int = 0) -> None:
+        """Name the state and who writes it; `session` and `epoch` where the caller says them."""
         self.branch = branch
         self._guard = guard
+        self._session = session
+        self._epoch = epoch
 
     def read(self) -> Answer:
         """The whole state."""
@@ -139,21 +144,30 @@ class SharedState:
         seen = self._ask(act)
         return self.held(act, writer, now) if seen.word is Word.OK and seen.edits else seen
 
-    def change(self, act: Act) -> Answer:
+    def change(self, act: Act, writer: str = "") -> Answer:
         """Nothing on a shared branch changes without the lease."""
-        return self.held(act, "", "")
+        return self.held(act, writer, "")
 
     def unless_held(self, act: Act, writer: str | None) -> Answer:
         """As `change`."""
         return self.held(act, writer or "", "")
 
     def held(self, act: Act, writer: str, now: str) -> Answer:
-        """Make a change as the holder of the lease, which it stamps again."""
-        return answered(lambda: self._guard.write(act, writer=writer, now=now))
+        """Make a change as the holder of the lease, which it stamps again.
+
+        Raises:
+            UsageProblem: The settings are broken: nothing says then whose text may not be stored.
+        """
+        self.branch.ws.require_config()
+        return answered(
+            lambda: self._guard.write(act, writer=writer, now=now, session=self._session, epoch=self._epoch)
+        )
 
     def compact(self, writer: str, now: str) -> Answer:
         """Replace the branch's history by one commit that names the old tip."""
-        return answered(lambda: self._guard.compact(writer=writer, now=now))
+        return answered(
+            lambda: self._guard.compact(writer=writer, now=now, session=self._session, epoch=self._epoch)
+        )
 
     def _ask(self, question: Callable[[BranchState], Answer]) -> Answer:
         """Answer from the remote's tip; offline from the last one seen, with its age."""

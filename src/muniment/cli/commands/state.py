@@ -1,7 +1,7 @@
 """`muniment state`: the engine protocol; line 1 is a status word, line 2 one JSON value (S12, S20, G9).
 
 Conditions of the work exit 0, whatever the word; only misuse exits 2. Each command names its state by
-`--state`.
+`--state FILE`, or by `--branch B` for the one that is shared through a remote.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from muniment.cli.state_options import (
 )
 
 if TYPE_CHECKING:
-    from muniment.state.engine import StateFile
+    from muniment.cli.state_options import Place
 
 
 @click.group()
@@ -32,21 +32,22 @@ def state() -> None:
     """Read and write the sweep's state: a stable protocol for agents.
 
     Line 1 of the output is one status word, line 2 (where there is one) a JSON value. LOCKED, LEASE-LOST,
-    REFUSED, NO-STATE, CORRUPT and ERROR are answers: they exit 0 and change nothing. Misuse exits 2.
+    REFUSED, NO-STATE, CORRUPT and ERROR are answers: they exit 0 and change nothing. So do OFFLINE,
+    REJECTED-POLICY, REMOTE-REWOUND and UNKNOWN of a shared branch. Misuse exits 2.
     The words, the file and its fields: docs/formats/state.md.
     """
 
 
 @state.command()
 @place_option
-def read(place: StateFile) -> None:
+def read(place: Place) -> None:
     """Print the whole state."""
     show(place.read())
 
 
 @state.command()
 @place_option
-def validate(place: StateFile) -> None:
+def validate(place: Place) -> None:
     """Return closed items without evidence to fix_pending, and list them."""
     show(place.validate())
 
@@ -59,7 +60,7 @@ def validate(place: StateFile) -> None:
 @option("--json", "The fields to set, as a JSON object.", some_object, required=True)
 @now_option
 def upsert_item(
-    place: StateFile,
+    place: Place,
     *,
     id: str,  # noqa: A002 - the option's name
     source: str,
@@ -77,7 +78,7 @@ def upsert_item(
 @state.command("cursor-get")
 @place_option
 @source_option
-def cursor_get(place: StateFile, source: str) -> None:
+def cursor_get(place: Place, source: str) -> None:
     """Print a source's cursor; null without one."""
     show(place.cursor(source))
 
@@ -89,7 +90,7 @@ def cursor_get(place: StateFile, source: str) -> None:
 @option("--past-item", "The item it passes: its id at the source, or its key.", required=True)
 @writer_option
 @now_option
-def cursor_advance(place: StateFile, *, source: str, to: str, past_item: str, writer: str, now: str) -> None:
+def cursor_advance(place: Place, *, source: str, to: str, past_item: str, writer: str, now: str) -> None:
     """Move a source's cursor forward, past an item that is in the state."""
     from muniment.state import operations  # noqa: PLC0415 - help stays light
 
@@ -102,22 +103,17 @@ def cursor_advance(place: StateFile, *, source: str, to: str, past_item: str, wr
 @writer_option
 @click.option("--ttl-minutes", type=float, help="How long it holds without a write; by default 60.")
 @now_option
-def lease_acquire(place: StateFile, writer: str, ttl_minutes: float | None, now: str) -> None:
+def lease_acquire(place: Place, writer: str, ttl_minutes: float | None, now: str) -> None:
     """Take the lease that stands in the state, or keep one's own."""
-    from muniment.state import claim  # noqa: PLC0415 - help stays light
-
-    claim.require_ttl(ttl_minutes)
-    show(place.change(lambda view: claim.acquire(view, writer, ttl_minutes, now)))
+    show(place.acquire(writer, ttl_minutes, now))
 
 
 @state.command("lease-release")
 @place_option
 @writer_option
-def lease_release(place: StateFile, writer: str) -> None:
+def lease_release(place: Place, writer: str) -> None:
     """Give the lease back."""
-    from muniment.state import claim  # noqa: PLC0415 - help stays light
-
-    show(place.change(lambda view: claim.release(view, writer)))
+    show(place.release(writer))
 
 
 @state.command("run-record")
@@ -126,14 +122,12 @@ def lease_release(place: StateFile, writer: str) -> None:
 @option("--outcome", "completed, aborted-locked, partial or failed.", required=True)
 @option("--counts", "Counts per source, as a JSON object.", some_object)
 @option("--timestamp", "When the run ended, ISO 8601, kept as given.", moment)
-def run_record(
-    place: StateFile, writer: str, outcome: str, counts: Mapping[str, Any], timestamp: str
-) -> None:
+def run_record(place: Place, writer: str, outcome: str, counts: Mapping[str, Any], timestamp: str) -> None:
     """Record how a run ended; needs no lease, and makes the file if there is none."""
     from muniment.state import operations  # noqa: PLC0415 - help stays light
 
     operations.require_outcome(outcome)
-    show(place.change(lambda view: operations.run_record(view, writer, outcome, counts, timestamp)))
+    show(place.change(lambda view: operations.run_record(view, writer, outcome, counts, timestamp), writer))
 
 
 @state.command("import-legacy")
@@ -143,7 +137,7 @@ def run_record(
 @option("--writer", "Who imports; needs no lease, but another's keeps it away.")
 @pass_invocation
 def import_legacy(
-    invocation: Invocation, place: StateFile, *, file: str, source_map: Mapping[str, Any], writer: str | None
+    invocation: Invocation, place: Place, *, file: str, source_map: Mapping[str, Any], writer: str | None
 ) -> None:
     """Take over cursors and items of an older tracker that aren't in the state yet."""
     from muniment.state import engine, legacy  # noqa: PLC0415 - help stays light
@@ -156,7 +150,7 @@ def import_legacy(
 @place_option
 @writer_option
 @now_option
-def batch(place: StateFile, writer: str, now: str) -> None:
+def batch(place: Place, writer: str, now: str) -> None:
     """Make many operations as one write, or none: JSON lines on standard input.
 
     Each line is an object with `op` (upsert-item, cursor-advance or run-record) and that command's options
@@ -166,3 +160,12 @@ def batch(place: StateFile, writer: str, now: str) -> None:
 
     acts = batches.read(batches.decode(read_input("-")), writer=writer, now=now)
     show(place.held(lambda view: batches.perform(view, acts), writer, now))
+
+
+@state.command()
+@place_option
+@writer_option
+@now_option
+def compact(place: Place, writer: str, now: str) -> None:
+    """Replace a shared branch's history by one commit, as the holder of its lease."""
+    show(place.compact(writer, now))

@@ -1,0 +1,80 @@
+"""The engine protocol's own lease commands on a shared branch, and the state there opened for a command."""
+
+from __future__ import annotations
+
+from muniment.errors import UsageProblem
+from muniment.lease import SharedLease, explain
+from muniment.state import claim
+from muniment.state.operations import Answer, Word
+from muniment.state.protocol import Result, Status
+from muniment.state.shared import SharedBranch, SharedState, answered
+from muniment.workspace import Workspace
+
+
+class LeasedState(SharedState):
+    """A state on a shared branch, with the lease that guards it."""
+
+    def __init__(
+        self, branch: SharedBranch, lease: SharedLease, *, session: str = "", epoch: int = 0
+    ) -> None:
+        """Name the state and its lease."""
+        super().__init__(branch, lease, session=session, epoch=epoch)
+        self._lease = lease
+
+    def acquire(self, writer: str, ttl_minutes: float | None, now: str) -> Answer:  # noqa: ARG002 - its record's times come with the stamp
+        """Take the lease, once the remote has accepted it."""
+        claim.require_ttl(ttl_minutes)
+        config = self.branch.ws.config
+        minutes = float(config.setting("sweep_lease_ttl_minutes")) if ttl_minutes is None else ttl_minutes
+
+        def take() -> Answer:
+            before = self._lease.memory.read().face.record
+            result = self._lease.acquire(writer, minutes * 60)
+            if result.status is not Status.STALE_RECLAIMED:
+                return _said(result)
+            previous = result.held.record.previous if result.held else {}
+            stamp = before.renewed if before and before.epoch == previous.get("epoch") else None
+            value = {"previous_writer": previous.get("writer"), "previous_timestamp": stamp}
+            return Answer(Word.STALE_RECLAIMED, value)
+
+        return answered(take)
+
+    def release(self, writer: str) -> Answer:
+        """Give the lease back; `OK` also when there is none."""
+
+        def give() -> Answer:
+            held = self._lease.own(writer, self._session, self._epoch)
+            if held is not None:
+                return _said(self._lease.release(held))
+            seen = self._lease.status()
+            if seen.status is Status.LOCKED:
+                return Answer(Word.LEASE_LOST, note="Another session holds the lease; it is left alone.")
+            return Answer(Word.OK) if seen.status is Status.FREE else _said(seen)
+
+        return answered(give)
+
+
+def open_shared(
+    ws: Workspace, branch: str, remote: str | None, *, session: str = "", epoch: int = 0
+) -> LeasedState:
+    """The state on a branch of a remote (None: the clone's main one); nothing is asked yet.
+
+    Raises:
+        UsageProblem: There is no such remote, or none at all.
+    """
+    name = remote or next(iter(ws.repo.remotes), None)
+    if name is None:
+        raise UsageProblem(
+            "This clone has no remote, so there is no shared branch.",
+            "Add one: git remote add origin URL; or name a file with --state.",
+            code="no-remote",
+        )
+    shared = SharedBranch(ws, name, branch)
+    return LeasedState(shared, SharedLease(ws, shared), session=session, epoch=epoch)
+
+
+def _said(result: Result) -> Answer:
+    """A lease's status as the engine's word."""
+    if result.status is Status.FREE:
+        return Answer(Word.OK)
+    return Answer(Word(result.status.value), note="" if result.status is Status.OK else explain(result))
