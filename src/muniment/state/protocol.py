@@ -378,7 +378,7 @@ def acquire(want: Want, memory: Memory, held: Held | None = None) -> Steps:
         if answer is not None and (asks or not waits):
             return Result(answer, None, memory, found.retry_after)
         if answer is not None:
-            yield Pause(min(found.retry_after or want.ttl, want.until - now.boot), looks=True)
+            yield Pause(min(want.ttl / 3, found.retry_after or want.ttl, want.until - now.boot), looks=True)
         elif waits and polite != memory.tip and (grace := _courtesy(found, memory, want)):
             polite = memory.tip
             yield Pause(grace)
@@ -531,9 +531,7 @@ def compact(held: Held, memory: Memory) -> Steps:
     return write(held, memory, change=True, replaces=True)
 
 
-def end(
-    memory: Memory, ttl: float, patience: float = 30.0, *, only: tuple[int, str] | None = None
-) -> Steps:
+def end(memory: Memory, ttl: float, patience: float = 30.0, *, only: tuple[int, str] | None = None) -> Steps:
     """End whatever lease there is, a live or unreadable one too; a person's decision (`lease break`).
 
     Args:
