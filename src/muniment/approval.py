@@ -24,6 +24,8 @@ TOKEN_BYTES = 16
 ABSENT = "absent"
 """The value of a part for a file that does not exist."""
 SCHEMA = "muniment.token/1"
+ACTED = "acted"
+"""What a token was used for when that made no commit."""
 MAX_NAMED = 8
 
 
@@ -77,7 +79,7 @@ class Token:
         actor: The acting name at the preview.
         options: What the preview was asked for and the confirm repeats, such as a row list.
         terminal: Whether the preview counted lines that only a person at a terminal can confirm.
-        used: The commit it led to, or `nothing` when nothing changed; empty while unused.
+        used: The commit it led to, `nothing` when nothing changed, or `ACTED`; empty while unused.
     """
 
     token: str
@@ -160,7 +162,8 @@ def usable(token: Token | None, kind: str, now: datetime) -> Answer:
             Finding.OTHER_KIND, f"This token was made by `{token.kind}` and works for nothing else."
         )
     if token.used:
-        done = "changed nothing" if token.used == "nothing" else f"made commit {token.used[:10]}"
+        made = {"nothing": "changed nothing", ACTED: "was acted on"}
+        done = made.get(token.used, f"made commit {token.used[:10]}")
         return Answer(Finding.USED, f"This token has been used; it {done}.")
     if now >= token.expires:
         return Answer(Finding.EXPIRED, "This token has expired; tokens work for 24 hours.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
@@ -88,6 +89,11 @@ class LeaseAnswer:
             return 0
         return 3 if self.status in {Status.LOCKED, Status.LEASE_LOST, Status.REMOTE_REWOUND} else 4
 
+    @property
+    def stale(self) -> bool:
+        """Whether the lease that stands in the way has run out."""
+        return self.status is Status.LOCKED and self.retry_after == 0 and self.holder is not None
+
     def json(self) -> dict[str, Any]:
         """The contract's document; the remote's words only where there are any."""
         made = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -101,7 +107,7 @@ class LeaseAnswer:
         return {
             Status.OK: self._held(),
             Status.STALE_RECLAIMED: f"{self._held()}; taken over from {self._before()}",
-            Status.LOCKED: self._held() if self.epoch is not None else "held by a lease that can't be read",
+            Status.LOCKED: self._locked(),
             Status.LEASE_LOST: f"now {self._held()}" if self.holder else "nothing of this call was written",
             Status.FREE: "nobody holds the lease",
             Status.REMOTE_REWOUND: "the branch on the remote was set back",
@@ -124,10 +130,13 @@ class LeaseAnswer:
             "`sweep_shared_branch`, or give --branch.",
             Status.UNKNOWN: "Ask: muniment lease status",
         }
-        if self.status is Status.LOCKED and self.retry_after == 0 and self.epoch is not None:
+        if self.stale:
             return "It has run out: muniment lease acquire takes it over."
-        said = f"The remote says: {self.words} " if self.words else ""
+        said = f"The remote says: {self.words} " if self.words and self.mode == "shared" else ""
         return f"{said}{hints.get(self.status, '')}".strip()
+
+    def _locked(self) -> str:
+        return self._held() if self.holder is not None else self.words or "held by a lease that can't be read"
 
     def _held(self) -> str:
         if self.holder is None:
@@ -155,7 +164,7 @@ def answer(result: Result, mode: str, writer: str = "", lost: str = "") -> Lease
     if status not in _TELLS_RECORD or (record and status is Status.LEASE_LOST and record.session == lost):
         record = None
     known = status in _TELLS_RECORD or status is Status.FREE
-    waits = status in {Status.LOCKED, Status.REMOTE_REWOUND} and (record or result.retry_after)
+    tells = status in {Status.LOCKED, Status.REMOTE_REWOUND} and (record or result.retry_after)
     made = LeaseAnswer(
         status,
         mode,
@@ -163,9 +172,9 @@ def answer(result: Result, mode: str, writer: str = "", lost: str = "") -> Lease
         result.held.record.session if result.held and known else None,
         (face.epoch or None) if known else None,
         commit=((result.held.tip if result.held else result.memory.tip) or None) if known else None,
-        retry_after=round(result.retry_after, 3) if waits else None,
+        retry_after=round(result.retry_after, 3) if tells and math.isfinite(result.retry_after) else None,
         previous=dict(face.previous) or None if known else None,
-        words=result.words,
+        words=" ".join(result.words.split()),
     )
     return made if record is None else _with(made, record)
 

@@ -8,7 +8,7 @@ is honoured: that is how users of the engine protocol hold theirs.
 from __future__ import annotations
 
 import json
-import secrets
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from muniment.files import atomic_write, file_lock, read_bytes
 from muniment.lease_memory import LeaseMemory
 from muniment.state import store
 from muniment.state.claim import is_stale, lease_of, writer_of
-from muniment.state.lease import Face, LeaseRecord, Memory, Standing, face, usable
+from muniment.state.lease import Face, LeaseRecord, Memory, Standing, face, instant_of, usable
 from muniment.state.protocol import Held, Result, Status
 from muniment.state.text import Corrupt, read
 from muniment.workspace import Instant, Workspace
@@ -53,7 +53,8 @@ class _Found:
         if record is None:
             return Standing.FREE, 0.0
         if self.inside:
-            return Standing.LIVE, 0.0
+            taken = instant_of(record.renewed)
+            return Standing.LIVE, math.inf if taken is None else max(taken + record.ttl - now.wall, 1.0)
         passed = now.boot - self.stamped
         if self.boot_id != now.boot_id or passed >= record.ttl:
             return Standing.STALE, 0.0
@@ -158,11 +159,13 @@ class LocalLease:
     def during(self, writer: str) -> Iterator[None]:
         """Keep every other sweep and reconcile of this clone out while the block runs.
 
+        The lease inside the state file is left to the block, which reads that file anyway.
+
         Raises:
-            Refused: Another writer holds the lease, here or inside the state file, or a reconcile runs.
+            Refused: Another writer holds the lease, or a reconcile runs.
         """
         with file_lock(self._lock):
-            found, now = self._standing(writer), self.ws.instant()
+            found, now = self._read(), self.ws.instant()
             held, record = self.memory.held(), found.face.record
             standing, _ = found.standing(now)
             mine = held and record and (held.record.session, writer) == (record.session, record.writer)
@@ -183,7 +186,7 @@ class LocalLease:
             return Result(Status.LOCKED, None, found.memory(), left)
         epoch = self._epoch(found.face) + 1
         previous = found.face.previous if record is None else _ended(record, "stale", now)
-        session = secrets.token_hex(16)
+        session = self.ws.token_hex(16)
         made = LeaseRecord(writer, session, epoch, 1, now.text, now.text, ttl, previous)
         kept = replace(found, face=replace(found.face, previous=previous))
         done = self._stamped(kept, made, now, run=run)
@@ -218,7 +221,7 @@ class LocalLease:
     def _busy(self, error: Refused) -> Result:
         """Another process of this clone works under the lock, such as a reconcile."""
         found = self._read()
-        return Result(Status.LOCKED, None, found.memory(), LOOK_SECONDS, error.message)
+        return Result(Status.LOCKED, None, found.memory(), math.inf, error.message)
 
     # What stands
 

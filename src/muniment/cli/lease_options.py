@@ -17,6 +17,7 @@ from muniment.errors import UsageProblem
 
 if TYPE_CHECKING:
     from muniment.lease_answer import Lease, LeaseAnswer
+    from muniment.lease_run import Ran
 
 
 def _positive(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
@@ -62,12 +63,15 @@ epoch_option = click.option(
     "--epoch", type=click.IntRange(min=1), help="The lease's fencing number, to be checked."
 )
 __all__ = [
+    "broken",
     "epoch_option",
     "held_option",
     "lease_option",
     "seconds",
     "session_option",
     "show",
+    "show_run",
+    "taken",
     "ttl_option",
     "wait_option",
     "writer_option",
@@ -106,3 +110,54 @@ def show(answer: LeaseAnswer, *, as_json: bool) -> None:
     if hint := answer.hint():
         output.say(output.safe(hint))
     click.get_current_context().exit(answer.exit_code)
+
+
+def taken(lease: Lease, writer: str, ttl: float, wait: float, *, asks: bool) -> LeaseAnswer:
+    """Acquire; a person at a terminal is asked before a lease that has run out is taken over."""
+    from muniment.lease_answer import answer  # noqa: PLC0415 - help stays light
+
+    invocation = click.get_current_context().find_object(Invocation)
+    asks = asks and invocation is not None and invocation.interactive()
+    found = answer(lease.acquire(writer, ttl, wait=wait, reclaim=not asks), lease.mode, writer)
+    if not (asks and found.stale):
+        return found
+    output.say(output.safe(f"The lease on {lease.place} has run out: {found.head()}."))
+    if not click.confirm("Take it over?", err=True):
+        return found
+    return answer(lease.acquire(writer, ttl), lease.mode, writer)
+
+
+def broken(lease: Lease, reason: str, *, preview: bool, terminal: bool, as_json: bool) -> None:
+    """Show the lease that would end; then print a token for it, or ask and end it."""
+    from muniment import lease_break  # noqa: PLC0415 - help stays light
+
+    seen, found = lease_break.look(lease, reason, terminal=terminal)
+    if not lease_break.breakable(seen):
+        show(found, as_json=as_json)
+    if not preview:
+        output.say(output.safe(f"The lease on {lease.place}: {found.head()}."))
+        if not click.confirm("End it? Its holder's next write is refused.", err=True):
+            show(found, as_json=False)
+        show(lease_break.now(lease, seen, reason), as_json=False)
+    token = lease_break.issue(lease, seen, reason, terminal=terminal).token
+    if as_json:
+        output.emit_json({**found.json(), "token": token})
+    else:
+        output.emit([output.safe(f"{found.status} {found.head()}"), f"token: {token}"])
+
+
+def show_run(done: Ran, *, as_json: bool) -> None:
+    """Say how a command under the lease ended; its own output stays alone on stdout. Exits with its code."""
+    if done.why:
+        output.say(output.safe(done.why))
+    if done.taken is not None and done.ended is None:
+        show(done.taken, as_json=as_json)
+    last = done.ended or done.taken
+    if as_json and last is not None and done.taken is not None:
+        told = {**done.taken.json(), "status": str(last.status), "exit_code": done.exit_code}
+        output.emit_json(told if last.holder is None else {**told, "holder": last.holder})
+    elif as_json:
+        output.emit_json({"error": {"code": "no-command", "message": done.why, "hint": ""}})
+    elif last is not None and last.exit_code:
+        output.say(output.safe(f"{last.status} {last.head()}"))
+    click.get_current_context().exit(done.exit_code)

@@ -103,6 +103,11 @@ def waiting(what: str, *, after: float = 1.0) -> Iterator[None]:
             stream.flush()
 
 
+def stderr_number() -> int:
+    """The file descriptor of stderr, for a command whose output must not mix with a JSON document."""
+    return sys.stderr.fileno()
+
+
 def safe(text: str, *, lines: bool = False) -> str:
     """Untrusted text for a terminal: control, escape and bidi characters become U+FFFD (C14)."""
     return text.translate(_CONTROL_BUT_LINES if lines else _CONTROL)

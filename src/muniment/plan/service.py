@@ -12,6 +12,7 @@ from muniment import publish, regions
 from muniment.errors import MunimentError, Problem, Refused
 from muniment.files import FileChange, atomic_write, read_bytes
 from muniment.git.repo import MissingObject
+from muniment.lease_local import LocalLease
 from muniment.plan.document import ITEMS
 from muniment.plan.reconcile import Effects, Reconciled, normal_body, reconcile_plan
 from muniment.plan.rotate import dated_sibling
@@ -71,18 +72,24 @@ class Outcome:
         }
 
 
-def reconcile(ws: Workspace) -> Outcome:
+def reconcile(ws: Workspace, writer: str = "") -> Outcome:
     """Bring plan and state file of the working tree in step; a no-op writes nothing.
 
+    It holds the clone's lease while it runs: by the lock alone, so that a killed run blocks nobody (G9).
+
+    Args:
+        ws: The repository.
+        writer: Who works; the lease that this worktree holds under that name is no obstacle.
+
     Raises:
-        Refused: The state is broken or held by a lease, the plan holds conflict markers or is a link, or
-            another process holds the clone's lock.
+        Refused: The state is broken, the clone or the state is held by another's lease, the plan holds
+            conflict markers or is a link, or another process holds the clone's lock.
         Unavailable: There is no state.
         CheckFailed: The gate refuses what would be written.
     """
-    with publish.open_door(ws) as door:
+    with LocalLease(ws).during(writer), publish.open_door(ws) as door:
         file = store.load(ws)
-        store.require_free(file.state.lease, ws.now(), file.path)
+        store.require_free(file.state.lease, ws.now(), file.path, writer)
         path = ws.config.plan_path
         old = _plan_bytes(ws, path)
         today = ws.now().strftime("%Y-%m-%d")

@@ -266,12 +266,12 @@ def see(memory: Memory, patience: float, *, look: bool = False) -> Generator[Eff
         patience: Seconds for which a rewound branch is only watched, at least.
         look: Whether to look before fetching even where the lease was last seen free.
     """
-    now = yield Now()
     if memory.tip and (look or memory.face.record is not None):
         tip = yield Look()
         if isinstance(tip, Trouble):
             return tip
         if tip == memory.tip:
+            now = yield Now()
             kept = memory.seen(tip, memory.face, now)
             if kept != memory:
                 yield Save(kept)
@@ -282,6 +282,7 @@ def see(memory: Memory, patience: float, *, look: bool = False) -> Generator[Eff
     gone = bool(memory.tip) and found.tip != memory.tip and found.descends is not True
     told = found.replaces and found.face.epoch > memory.greatest
     unsure = found.tip and found.descends is None and found.face.epoch >= memory.greatest
+    now = yield Now()
     kept = memory.seen(found.tip, found.face, now, rewound=patience * (gone and not told and not unsure))
     yield Save(kept)
     return kept
@@ -311,7 +312,7 @@ def land(
         expected: The tip it is made on.
         stamp: What it carries.
         until: The boot clock at which to stop.
-        stubborn: Whether to try again after a refusal too.
+        stubborn: Whether to try again after a refusal too. Nobody waits for a remote that is offline.
     """
     pushed = yield Push(expected, stamp)
     doubt, pause = False, 0.05
@@ -323,7 +324,9 @@ def land(
             known = yield from _found_out(pushed.commit, expected)
             if known is not None:
                 return Landed(pushed.commit, known, pushed.words)
-        elif pushed.landing is Landing.LOST or not (stubborn or pushed.landing is Landing.BUSY):
+        elif pushed.landing in {Landing.LOST, Landing.OFFLINE} or not (
+            stubborn or pushed.landing is Landing.BUSY
+        ):
             return Landed(pushed.commit, pushed.landing, pushed.words)
         yield Pause(pause)
         pause = min(pause * 2, 2.0)
@@ -334,7 +337,11 @@ def land(
 
 
 def _found_out(commit: str, expected: str) -> Generator[Effect, Any, Landing | None]:
-    """Whether a commit of unknown outcome landed, by looking; None while it still may, or nobody can tell."""
+    """Whether a commit of unknown outcome landed, by looking; None while it still may, or nobody can tell.
+
+    It is lost only if the tip was made from the one that it expected: where history was replaced meanwhile,
+    it may have landed before that.
+    """
     tip = yield Look()
     if isinstance(tip, Trouble) or tip == expected:
         return None
@@ -346,7 +353,10 @@ def _found_out(commit: str, expected: str) -> Generator[Effect, Any, Landing | N
     behind = found.descends if found.descends is not None else (yield Contains(found.tip, commit))
     if found.tip == expected or behind is None:
         return None
-    return Landing.LANDED if behind else Landing.LOST
+    if behind:
+        return Landing.LANDED
+    apart = not found.replaces if not expected else (yield Contains(found.tip, expected))
+    return Landing.LOST if apart else None
 
 
 # The calls
@@ -361,6 +371,8 @@ def acquire(want: Want, memory: Memory, held: Held | None = None) -> Steps:
         if again.status is not Status.LEASE_LOST:
             return again
         memory = again.memory
+        if memory.face.epoch < held.record.epoch:  # it may still land: whichever does is to be one session
+            want = replace(want, session=held.record.session)
     races, polite, look = 0, "", False
     while True:
         seen = yield from see(memory, want.ttl, look=look)
@@ -373,7 +385,7 @@ def acquire(want: Want, memory: Memory, held: Held | None = None) -> Steps:
             continue
         memory = seen
         found = judge(memory, now, want.skew)
-        answer = _may_not(found, want)
+        answer = None if _is_ours(memory, want) else _may_not(found, want)
         asks = found.standing is Standing.STALE and not want.reclaim
         if answer is not None and (asks or not waits):
             return Result(answer, None, memory, found.retry_after)
@@ -404,29 +416,34 @@ def _may_not(found: Judgement, want: Want) -> Status | None:
 
 
 def _take(want: Want, memory: Memory) -> Steps:
-    """Stamp a lease that is free or stale; `LOCKED` when somebody else was faster."""
+    """Stamp a lease that is free, stale or our own; `LOCKED` when somebody else was faster."""
     now = yield Now()
-    before = memory.face.record
+    before = None if _is_ours(memory, want) else memory.face.record
     epoch = max(memory.face.epoch, memory.greatest) + 1
     previous = memory.face.previous if before is None else _ended(before, "stale", now)
     record = LeaseRecord(want.writer, want.session, epoch, 1, now.text, now.text, want.ttl, previous)
     stamp = Stamp(record, epoch, recent_after(memory.face.recent, want.clone), previous)
     deadline = now.boot + usable(want.ttl)
     done = yield from land(memory.tip, stamp, min(deadline, now.boot + want.patience))
-    now = yield Now()
+    held = Held(record, done.commit, deadline, now.boot_id, want.run)
     if done.landing is Landing.LANDED:
-        held = Held(record, done.commit, deadline, now.boot_id, want.run)
         memory = memory.seen(done.commit, stamp.face, now)
         yield Save(memory)
-        if now.boot >= deadline:
-            return Result(Status.LEASE_LOST, None, memory)
+        now = yield Now()
+        if not held.lives(now):  # too late to be believed; what stands is ours, so it is taken once more
+            return Result(Status.LOCKED, None, memory)
         yield Keep(held, want.session)
         return Result(Status.OK if before is None else Status.STALE_RECLAIMED, held, memory)
     if done.landing is Landing.LOST:
         return Result(Status.LOCKED, None, memory, words=done.words)
     if done.landing is Landing.UNKNOWN:
-        yield Keep(Held(record, done.commit, deadline, now.boot_id, want.run), want.session)
+        yield Keep(held, want.session)
     return Result(_FAILED[done.landing], None, memory, words=done.words)
+
+
+def _is_ours(memory: Memory, want: Want) -> bool:
+    """Whether a stamp of this very acquire stands: it landed after its outcome was given up."""
+    return memory.face.record is not None and memory.face.record.session == want.session
 
 
 def _ended(record: LeaseRecord, how: str, now: Instant) -> Mapping[str, Any]:
@@ -471,6 +488,9 @@ def write(
             yield Keep(None, session)
             return Result(Status.LEASE_LOST, None, memory)
         record = held.record.stamped(now, ttl)
+        if record.ttl < held.record.ttl:  # others go by it as soon as it lands, whether we hear of it or not
+            held = replace(held, deadline=min(held.deadline, now.boot + usable(record.ttl)))
+            yield Keep(held, session)
         if replaces:
             record = replace(record, epoch=max(record.epoch, memory.greatest) + 1)
         epoch = max(record.epoch, memory.greatest)
@@ -511,7 +531,8 @@ def _still_ours(
         return Result(Status.REMOTE_REWOUND, None, seen)
     if ours is not None and (ours.session, ours.epoch) == (session, held.record.epoch):
         return replace(held, record=ours, tip=seen.tip), seen
-    yield Keep(None, session)
+    if seen.face.epoch >= held.record.epoch:  # else the acquire itself, of unknown outcome, may still land
+        yield Keep(None, session)
     given_back = ends and ours is None and seen.face.epoch == held.record.epoch
     return Result(Status.OK if given_back else Status.LEASE_LOST, None, seen)
 

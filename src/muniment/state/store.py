@@ -123,13 +123,13 @@ def sensitive_sources(ws: Workspace) -> frozenset[str]:
     )
 
 
-def require_free(lease: Lease | None, now: datetime, path: str) -> None:
-    """Raise `Refused` while somebody's lease stands in the state file and isn't provably stale (G9).
+def require_free(lease: Lease | None, now: datetime, path: str, writer: str = "") -> None:
+    """Raise `Refused` while another's lease stands in the state file and isn't provably stale (G9).
 
     Stale means that its readable timestamp lies more than its ttl in the past; an unreadable or future
     one is live.
     """
-    if lease is None or _stale(lease, now):
+    if lease is None or _stale(lease, now) or (writer and lease.writer == writer):
         return
     raise Refused(
         f"{path} is held by {lease.writer or 'another writer'} since {lease.timestamp or 'an unknown time'}.",

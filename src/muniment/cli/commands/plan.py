@@ -8,6 +8,7 @@ import click
 
 from muniment.cli import output
 from muniment.cli.options import Invocation, json_option, pass_invocation
+from muniment.cli.state_options import writer_option
 from muniment.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -20,9 +21,10 @@ def plan() -> None:
 
 
 @plan.command()
+@writer_option
 @json_option
 @pass_invocation
-def reconcile(invocation: Invocation, as_json: bool) -> None:
+def reconcile(invocation: Invocation, writer: str, as_json: bool) -> None:
     """Bring the plan up to date with the state; commits nothing.
 
     New items get an R-number for life, closed ones leave, everything that people wrote stays. A line
@@ -30,7 +32,7 @@ def reconcile(invocation: Invocation, as_json: bool) -> None:
     """
     from muniment.plan import service  # noqa: PLC0415 - `--help` stays quick
 
-    outcome = service.reconcile(invocation.writable)
+    outcome = service.reconcile(invocation.writable, writer)
     if as_json:
         output.emit_json(outcome.json())
     else:
