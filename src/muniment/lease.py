@@ -6,7 +6,6 @@ commit is made and pushed through `publish_shared.py`.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -97,7 +96,7 @@ class SharedLease:
         now = self.ws.instant()
         want = protocol.Want(
             writer,
-            secrets.token_hex(16),
+            self.ws.token_hex(16),
             ttl,
             float(self.ws.config.setting("sweep_max_clock_skew_minutes")) * 60,
             self.memory.clone,
@@ -342,7 +341,7 @@ class SharedLease:
 
     def _pause(self, seconds: float, call: _Call, *, looks: bool) -> None:
         """Wait, with jitter; between looks so long that all contenders together ask at a bounded rate."""
-        spread = 0.7 + 0.6 * secrets.randbelow(1000) / 1000
+        spread = 0.7 + 0.6 * int(self.ws.token_hex(2), 16) / 0xFFFF
         if looks:
             turn = call.recent.index(self.memory.clone) if self.memory.clone in call.recent else 0
             wanted = max(MIN_LOOK, call.look_cost * LOOK_SHARE) * (1 + turn / 4)
