@@ -174,15 +174,18 @@ class Memory:
         Args:
             tip: The commit, "" for none.
             face: What it says.
-            now: The clocks before the look was asked for.
+            now: The clocks once it was found; for a stamp of one's own, when it was made: never later than
+                its deadline is counted from, never earlier than it came to be.
             rewound: For how many seconds to watch at least, because what was seen before is not behind
                 it; 0 when it is.
         """
         same_boot = self.boot_id == now.boot_id
         watched = same_boot and self.tip and self.face.sign == face.sign and not rewound
         until = self.rewound_until
-        if rewound or (until and not same_boot):
-            until = now.boot + self._longest(face, rewound)
+        if until and not same_boot:
+            until += now.boot - self.since
+        if rewound:
+            until = max(until, now.boot + self._longest(face, rewound))
         return Memory(
             tip,
             face,

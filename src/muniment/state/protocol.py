@@ -26,6 +26,8 @@ from muniment.workspace import Instant
 
 RACES = 6
 """Lost races in a row after which an acquire that doesn't wait gives up."""
+SHORTEST_PAUSE = 0.05
+"""Seconds between two looks at least: what is left of a ttl may be next to nothing."""
 REMAKES = 4
 """How often a write is made again on a tip that another process of the same session moved."""
 
@@ -315,7 +317,7 @@ def land(
         stubborn: Whether to try again after a refusal too. Nobody waits for a remote that is offline.
     """
     pushed = yield Push(expected, stamp)
-    doubt, pause = False, 0.05
+    doubt, pause = False, SHORTEST_PAUSE
     while True:
         doubt = doubt or pushed.landing is Landing.UNKNOWN
         if pushed.landing is Landing.LANDED:
@@ -365,14 +367,22 @@ def _found_out(commit: str, expected: str) -> Generator[Effect, Any, Landing | N
 def acquire(want: Want, memory: Memory, held: Held | None = None) -> Steps:
     """Take the lease; `held` is the session that this worktree already has, if any."""
     now = yield Now()
-    own = held is not None and held.record.writer == want.writer and not (held.run or want.run)
-    if held is not None and own and held.lives(now):
+    if held is not None and _may_go_on(held, want, now):
         again = yield from write(held, memory, ttl=want.ttl)
-        if again.status is not Status.LEASE_LOST:
+        if again.status not in {Status.LEASE_LOST, Status.REMOTE_REWOUND}:
             return again
         memory = again.memory
-        if memory.face.epoch < held.record.epoch:  # it may still land: whichever does is to be one session
-            want = replace(want, session=held.record.session)
+        if again.status is Status.LEASE_LOST and _may_still_come(held, memory):
+            want = replace(want, session=held.record.session)  # whichever lands, it is this one session
+    return (yield from _contend(want, memory))
+
+
+def _may_go_on(held: Held, want: Want, now: Instant) -> bool:
+    return held.record.writer == want.writer and not (held.run or want.run) and held.lives(now)
+
+
+def _contend(want: Want, memory: Memory) -> Steps:
+    """Look, judge and try to stamp, until it is decided."""
     races, polite, look = 0, "", False
     while True:
         seen = yield from see(memory, want.ttl, look=look)
@@ -385,12 +395,12 @@ def acquire(want: Want, memory: Memory, held: Held | None = None) -> Steps:
             continue
         memory = seen
         found = judge(memory, now, want.skew)
-        answer = None if _is_ours(memory, want) else _may_not(found, want)
+        answer = _may_not(found, want, ours=_is_ours(memory, want))
         asks = found.standing is Standing.STALE and not want.reclaim
         if answer is not None and (asks or not waits):
             return Result(answer, None, memory, found.retry_after)
         if answer is not None:
-            yield Pause(min(want.ttl / 3, found.retry_after or want.ttl, want.until - now.boot), looks=True)
+            yield Pause(_until_next_look(found, want, now), looks=True)
         elif waits and polite != memory.tip and (grace := _courtesy(found, memory, want)):
             polite = memory.tip
             yield Pause(grace)
@@ -402,14 +412,20 @@ def acquire(want: Want, memory: Memory, held: Held | None = None) -> Steps:
             yield Pause(min(0.05 * 2**races, 1.0))
 
 
+def _until_next_look(found: Judgement, want: Want, now: Instant) -> float:
+    return max(SHORTEST_PAUSE, min(want.ttl / 3, found.retry_after or want.ttl, want.until - now.boot))
+
+
 def _courtesy(found: Judgement, memory: Memory, want: Want) -> float:
     return courtesy(memory.face.recent, want.clone) if found.standing is Standing.FREE else 0.0
 
 
-def _may_not(found: Judgement, want: Want) -> Status | None:
-    """The answer to a challenger who may not stamp now."""
+def _may_not(found: Judgement, want: Want, *, ours: bool) -> Status | None:
+    """The answer to a challenger who may not stamp now; `ours`: see `_is_ours`."""
     if found.standing is Standing.REWOUND:
         return Status.REMOTE_REWOUND
+    if ours:
+        return None
     if found.standing in {Standing.LIVE, Standing.UNREADABLE}:
         return Status.LOCKED
     return Status.LOCKED if found.standing is Standing.STALE and not want.reclaim else None
@@ -531,10 +547,15 @@ def _still_ours(
         return Result(Status.REMOTE_REWOUND, None, seen)
     if ours is not None and (ours.session, ours.epoch) == (session, held.record.epoch):
         return replace(held, record=ours, tip=seen.tip), seen
-    if seen.face.epoch >= held.record.epoch:  # else the acquire itself, of unknown outcome, may still land
+    if not _may_still_come(held, seen):
         yield Keep(None, session)
     given_back = ends and ours is None and seen.face.epoch == held.record.epoch
     return Result(Status.OK if given_back else Status.LEASE_LOST, None, seen)
+
+
+def _may_still_come(held: Held, memory: Memory) -> bool:
+    """Whether a session was acquired by a push of unknown outcome, and may still appear on the branch."""
+    return memory.face.epoch < held.record.epoch
 
 
 def renew(held: Held, memory: Memory, ttl: float | None = None) -> Steps:
