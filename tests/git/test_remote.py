@@ -296,6 +296,21 @@ def test_an_absent_remote_is_told(repo: Repo, bare: Repo) -> None:
         Remote(by_program(repo.path), "origin", "--mirror")
 
 
+@pytest.mark.parametrize("language", ["de", "fr", "zh_CN"])
+def test_whatever_language_the_user_speaks(
+    language: str, repo: Repo, bare: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANGUAGE", language)
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    remote = of(repo)
+    assert remote.fetch(None) == Fetched(None, None)
+    hook(repo, "pre-push", "exit 1")
+    assert remote.push(child(remote, None, "one"), None).outcome is Outcome.POLICY
+    hook(repo, "pre-push", 'echo "LC_CTYPE=$LC_CTYPE" >&2')
+    assert "LC_CTYPE=C.UTF-8" in remote.push(child(remote, None, "one"), None).message
+    assert bare.git("rev-parse", BRANCH)
+
+
 @pytest.mark.parametrize("scheme", ["git", "http", "ssh"])
 def test_a_server_that_is_down(scheme: str, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     repo.git("remote", "add", "origin", f"{scheme}://127.0.0.1:{free_port()}/x.git")
@@ -392,6 +407,18 @@ def test_an_acquire_takes_three_git_processes(
     found = remote.fetch(tip).tip
     landed(remote, found, "two")
     assert len(log.read_text().splitlines()) == 3, log.read_text()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are listed on Linux only")
+def test_gits_children_hold_the_store_too(repo: Repo, bare: Repo, tmp_path: Path) -> None:
+    """So that an orphan still counts: its lock files are nobody's to remove."""
+    log = tmp_path / "log"
+    with served("ssh", bare, repo, log):
+        script = tmp_path / "ssh"
+        script.write_text(script.read_text().replace("\n", f"\nls -l /proc/$$/fd >> {log}\n", 1))
+        remote = of(repo)
+        remote.fetch(None)
+        assert f"{remote.store.folder}/lock" in log.read_text()
 
 
 def test_a_git_that_takes_too_long_is_ended(repo: Repo, bare: Repo, tmp_path: Path) -> None:
