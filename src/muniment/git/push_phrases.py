@@ -8,13 +8,25 @@ prints is translated; libcurl's and ssh's own words are not. The translations ar
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 
-def _any(*phrases: str) -> re.Pattern[str]:
-    return re.compile("|".join(phrases), re.IGNORECASE)
+class Phrases:
+    """Any of some phrases, in either case; compiled on first use, since most pushes land and need none."""
+
+    def __init__(self, *phrases: str) -> None:
+        self._phrases = phrases
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile("|".join(self._phrases), re.IGNORECASE | re.MULTILINE)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Where one of them stands first, or None."""
+        return self._compiled.search(text)
 
 
-RACE = _any(
+RACE = Phrases(
     r"is at [0-9a-f]+ but expected",
     r"but expected [0-9a-f]{7}",
     r"reference already exists",
@@ -27,27 +39,27 @@ RACE = _any(
 )
 """A reason for `[remote rejected]` that means: the ref wasn't what we expected, or was held."""
 
-NAME_TAKEN = _any(r"exists; cannot create", r"name conflict", r"directory not empty")
-LOCK_FILE = _any(r"unable to create .*\.lock", r"\.lock\W+file exists", r"\.lock\W*$")
+NAME_TAKEN = Phrases(r"exists; cannot create", r"name conflict", r"directory not empty")
+LOCK_FILE = Phrases(r"unable to create .*\.lock", r"\.lock\W+file exists", r"\.lock\W*$")
 
-POLICY = _any(
+POLICY = Phrases(
     r"declined|protected|prohibited|not permitted|not allowed|disallow|refus(?:e|ing)|denied by|deny",
     r"non-fast.forward|checked out|no new changes|change-id|hook|rule|shallow",
     r"quota|too large|exceed|size limit",
     r"unsigned|not signed|signature|signed-off|invalid (?:author|committer)",
     r"closed|read.only|archived|freez|frozen",
 )
-DENIED = _any(
+DENIED = Phrases(
     r"permission (?:to \S+ )?denied|access denied|unauthori[sz]ed|not authori[sz]ed|forbidden",
     r"insufficient permission|authentication",
 )
-TROUBLE = _any(
+TROUBLE = Phrases(
     r"internal|server error|time[d -]*out|unavailable|fail|error|exception|try again|abort|unpack",
     r"missing|unknown|quarantine",
 )
 """A server's reason that reads like a failure half-way rather than a refusal."""
 
-CUT_OFF = _any(
+CUT_OFF = Phrases(
     r"hung up|early EOF|RPC failed|disconnect while|unexpected disconnect|Broken pipe|write error|read error",
     r"remote helper|pack-objects died|index-pack|unpack|protocol error|bad line length|sideband",
     r"Everything up-to-date|remote failure|failed to report",
@@ -70,7 +82,7 @@ CUT_OFF = _any(
 )
 """Signs that something may have been sent: the outcome can't be told from here. They outrank all others."""
 
-NO_ACCESS = _any(
+NO_ACCESS = Phrases(
     r"Permission denied|publickey|Host key verification failed|Too many authentication",
     r"could not read (?:Username|Password)|(?:Username|Password) for 'https?://|terminal prompts disabled",
     r"Invalid username or (?:password|token)|access denied|insufficient permission|forbidden",
@@ -86,7 +98,7 @@ NO_ACCESS = _any(
     r"仓库 '.*' 未找到|未找到仓库|版本庫.*找不到|リポジトリ.*見つかりません",
 )
 
-UNREACHED = _any(
+UNREACHED = Phrases(
     r"(?:Could not|Couldn't|not) resolve|Name or service not known|nodename nor servname",
     r"Temporary failure in name|Connection (?:refused|timed out|reset|closed)|Operation timed out",
     r"No route to host|(?:Network|Host) is (?:unreachable|down)|Failed to connect|Couldn't connect",
@@ -107,13 +119,11 @@ UNREACHED = _any(
     r"Không thể đọc từ|không thể truy cập|Tidak dapat membaca|tidak dapat mengakses|No s'ha pogut",
 )
 
-OWN_ERROR = re.compile(
+OWN_ERROR = Phrases(
     r"^(?:error|Fehler|erreur|エラー|错误|錯誤|ошибка|fel|błąd|hata|lỗi|errore|erro|오류|грешка|galat|kesalahan)"
     r"\s?[:：]",
-    re.IGNORECASE | re.MULTILINE,
 )
-FATAL = re.compile(
+FATAL = Phrases(
     r"^(?:fatal|Schwerwiegend|致命的|致命错误|致命錯誤|критична|严重|ölümcül|nghiêm trọng)"
     r"[^\n:：]{0,20}[:：]",
-    re.IGNORECASE | re.MULTILINE,
 )
