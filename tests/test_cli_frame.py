@@ -110,7 +110,8 @@ def test_full_stdout__is_exit_4() -> None:
 def test_no_command__is_answered_with_help(tmp_path: Path) -> None:
     alone = muniment(cwd=tmp_path)
     assert (alone.code, alone.err) == (0, "")
-    assert alone.out.startswith("Usage: muniment") and "triage" in alone.out
+    assert alone.out.startswith("Usage: muniment")
+    assert "triage" in alone.out
     for group in ("docs", "roadmap", "ledger"):
         bare = muniment(group, cwd=tmp_path)
         assert (bare.code, bare.out) == (2, "")
