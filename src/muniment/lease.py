@@ -10,17 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from muniment.errors import Refused
+from muniment.errors import MunimentError, Refused
 from muniment.git.oid import MissingObject, Oid
 from muniment.git.push_answer import Outcome
 from muniment.git.remote import RemoteTrouble
+from muniment.lease_answer import explain
 from muniment.lease_memory import LeaseMemory
 from muniment.state import protocol
-from muniment.state.branch import BranchState
 from muniment.state.lease import Face, Memory, Standing, face, judge, usable
-from muniment.state.operations import REMOVE, Answer, Edit, View, Word, ensure_version
+from muniment.state.operations import Answer, Edit, View, Word, ensure_version
 from muniment.state.protocol import Held, Landing, Result, Stamp, Status, Trouble
 from muniment.state.shared import SharedBranch
+from muniment.state.stamping import stamping
 from muniment.state.text import Corrupt
 from muniment.workspace import Instant, Workspace
 
@@ -58,11 +59,13 @@ class _Declined(Exception):
 
 @dataclass(slots=True)
 class _Call:
-    """One call under way: the change it makes, what its commit is called, and what it found out."""
+    """One call under way: its change, its commit's message, what became of its pushes, what it found out."""
 
     message: str
     act: Act | None = None
     answer: Answer | None = None
+    landed: bool = False
+    doubt: bool = False
     look_cost: float = 0.0
     recent: tuple[str, ...] = ()
 
@@ -230,7 +233,10 @@ class SharedLease:
             except StopIteration as stop:
                 result: Result = stop.value
                 return result
-            answer = self._done(wanted, call)
+            try:
+                answer = self._done(wanted, call)
+            except MunimentError as error:
+                answer = _survived(wanted, call, error)
 
     def _done(self, wanted: protocol.Effect, call: _Call) -> Any:
         """Do what the protocol asks for, and say how it went."""
@@ -245,7 +251,7 @@ class SharedLease:
             case protocol.Push(expected, stamp):
                 said = self._push(expected, stamp, call)
             case protocol.Again(commit, expected):
-                said = self._sent(commit, expected)
+                said = self._sent(commit, expected, call)
             case protocol.Contains(tip, commit):
                 said = self.branch.remote.contains(Oid(tip), Oid(commit)) if tip else None
             case protocol.Save(memory):
@@ -274,7 +280,7 @@ class SharedLease:
             return _trouble(error)
         if found.tip is None:
             return protocol.Fetched("", Face())
-        said = self._face(found.tip)
+        said = self._said(found.tip, call)
         call.recent = said.recent
         same = known == found.tip
         return protocol.Fetched(
@@ -283,6 +289,15 @@ class SharedLease:
             True if same else found.descends,
             found.descends is False and self._replaces(found.tip),
         )
+
+    def _said(self, tip: Oid, call: _Call) -> Face:
+        """What a tip says; one that can't be read still tells whether a push of unknown outcome landed."""
+        try:
+            return self._face(tip)
+        except MunimentError:
+            if not call.doubt:
+                raise
+            return Face(unreadable=True)
 
     def _face(self, tip: Oid) -> Face:
         try:
@@ -319,9 +334,9 @@ class SharedLease:
             if call.answer.word is not Word.OK:
                 raise _Declined(call.answer)
             edits = call.answer.edits
-        edits = (*ensure_version(state), *edits, *_stamping(state, stamp))
+        edits = (*ensure_version(state), *edits, *stamping(state, stamp))
         commit = self.branch.commit(base, edits, call.message, replaces=stamp.replaces)
-        return self._sent(commit, expected)
+        return self._sent(commit, expected, call)
 
     def _brought(self, base: Oid) -> bool:
         """Whether the store holds a commit; it is fetched if the store was made anew meanwhile."""
@@ -335,9 +350,12 @@ class SharedLease:
                 return False
         return store.has(base)
 
-    def _sent(self, commit: str, expected: str) -> protocol.Pushed:
+    def _sent(self, commit: str, expected: str, call: _Call) -> protocol.Pushed:
         result = self.branch.door.push(Oid(commit), Oid(expected) if expected else None)
-        return protocol.Pushed(commit, _LANDINGS[result.outcome], result.message)
+        landing = _LANDINGS[result.outcome]
+        call.landed = call.landed or landing is Landing.LANDED
+        call.doubt = call.doubt or landing is Landing.UNKNOWN
+        return protocol.Pushed(commit, landing, result.message)
 
     def _pause(self, seconds: float, call: _Call, *, looks: bool) -> None:
         """Wait, with jitter; between looks so long that all contenders together ask at a bounded rate."""
@@ -352,21 +370,19 @@ class SharedLease:
         return float(self.ws.config.setting("sweep_lease_ttl_minutes")) * 60
 
 
-def _stamping(state: BranchState, stamp: Stamp) -> tuple[Edit, ...]:
-    """The edits that put the lease of a stamp in place of the one that stands."""
-    top: dict[str, Any] = {"lease_epoch": stamp.epoch}
-    if stamp.recent:
-        top["lease_recent"] = list(stamp.recent)
-    if stamp.previous:
-        top["lease_previous"] = dict(stamp.previous)
-    standing = state.top("lease") if state.exists else None
-    if stamp.record is None:
-        gone = {"lease": REMOVE} if standing is not None else {}
-        return (Edit("", "", {**top, **gone}),)
-    fields = stamp.record.fields()
-    if isinstance(standing, dict):
-        fields = {name: REMOVE for name in standing if name not in fields} | fields
-    return Edit("", "lease", fields, new=not isinstance(standing, dict)), Edit("", "", top)
+def _survived(wanted: protocol.Effect, call: _Call, error: MunimentError) -> Any:
+    """The answer in place of what failed after a push: its error would say that nothing was written.
+
+    A restamp that can't be kept is found again on the branch; an acquire that can't be kept is an error.
+    """
+    restamp = isinstance(wanted, protocol.Keep) and (wanted.held is None or wanted.held.record.seq > 1)
+    if (call.landed or call.doubt) and (restamp or isinstance(wanted, protocol.Save)):
+        return None
+    if call.doubt and isinstance(wanted, protocol.Look | protocol.Fetch):
+        return Trouble(Status.UNKNOWN, error.message)
+    if call.doubt and isinstance(wanted, protocol.Again):
+        return protocol.Pushed(wanted.commit, Landing.UNKNOWN, error.message)
+    raise error
 
 
 def _trouble(error: RemoteTrouble) -> Trouble:
@@ -376,21 +392,3 @@ def _trouble(error: RemoteTrouble) -> Trouble:
 
 def _lost(note: str) -> Answer:
     return Answer(Word.LEASE_LOST, note=note)
-
-
-def explain(result: Result) -> str:
-    """What a status means and what to do next, for people."""
-    words = f" The remote says: {result.words}" if result.words else ""
-    return _MEANING.get(result.status, "") + words
-
-
-_MEANING = {
-    Status.LEASE_LOST: "The lease is lost, and nothing of this call was written. Acquire it again: "
-    "muniment lease acquire",
-    Status.OFFLINE: "The remote can't be asked, so nothing was written.",
-    Status.REJECTED_POLICY: "The remote refuses such a push, and nothing was written. A branch that nothing "
-    "protects is the way out: set `sweep_shared_branch` or give --branch.",
-    Status.REMOTE_REWOUND: "The branch on the remote was set back: what was seen there last is gone. It is "
-    "watched for one lease time before anybody may take it.",
-    Status.UNKNOWN: "Nobody could say whether the push landed. Ask again: muniment lease status",
-}

@@ -191,3 +191,21 @@ def _with(made: LeaseAnswer, record: LeaseRecord) -> LeaseAnswer:
         "previous": dict(record.previous) or made.previous,
     }
     return LeaseAnswer(**{field.name: getattr(made, field.name) for field in fields(made)} | told)
+
+
+def explain(result: Result) -> str:
+    """What a status means and what to do next, for people."""
+    words = f" The remote says: {result.words}" if result.words else ""
+    return _MEANING.get(result.status, "") + words
+
+
+_MEANING = {
+    Status.LEASE_LOST: "The lease is lost, and nothing of this call was written. Acquire it again: "
+    "muniment lease acquire",
+    Status.OFFLINE: "The remote can't be asked, so nothing was written.",
+    Status.REJECTED_POLICY: "The remote refuses such a push, and nothing was written. A branch that nothing "
+    "protects is the way out: set `sweep_shared_branch` or give --branch.",
+    Status.REMOTE_REWOUND: "The branch on the remote was set back: what was seen there last is gone. It is "
+    "watched for one lease time before anybody may take it.",
+    Status.UNKNOWN: "Nobody could say whether the push landed. Ask again: muniment lease status",
+}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from muniment.errors import UsageProblem
-from muniment.lease import SharedLease, explain
+from muniment.lease import SharedLease
+from muniment.lease_answer import explain
 from muniment.state import claim
 from muniment.state.operations import Answer, Word
 from muniment.state.protocol import Result, Status
