@@ -1,9 +1,9 @@
 """What a lease costs: `muniment lease acquire` against one fetch and one push, `LOCKED` against one look.
 
 Run: python docs/benchmarks/lease_cost.py [--rounds 15] [--transport file|git]
-Two clones of a small repository and a bare remote on this machine. Each round times, in turn, the git commands
-and ours; printed are medians in seconds, their ratio, and how many git processes one call starts (by a `git` on
-PATH that counts).
+Two clones of a small repository and a bare remote on this machine. Each round times, in turn, the git
+commands and ours; printed are medians in seconds, their ratio, and how many git processes one call starts (by
+a `git` on PATH that counts).
 """
 
 from __future__ import annotations
