@@ -1,7 +1,7 @@
 """What a clone remembers of a shared lease, and the session that a worktree keeps, on disk (G9).
 
 Private files under the common git folder. A file that can't be read counts as absent: what was seen is seen
-again, and a forgotten session is a lease that runs out.
+again, and a forgotten session is a lease that runs out. So is one found in a copy of the clone that held it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class LeaseMemory:
         self._seen = self._folder / f"{name}.json"
         worktree = worktree_name(ws.repo.git_dir, ws.repo.common_dir)
         self._session = self._folder / f"{name}-{worktree}.session.json"
+        self._place = ws.repo.git_dir.stat().st_ino
 
     @cached_property
     def clone(self) -> str:
@@ -70,7 +71,7 @@ class LeaseMemory:
         found = _read(self._session)
         try:
             record = face({"lease": found["record"]}).record
-            if record is None:
+            if record is None or found["place"] != self._place:
                 return None
             return Held(
                 record,
@@ -91,7 +92,7 @@ class LeaseMemory:
                     self._session.unlink(missing_ok=True)
             elif standing is None or _rank(standing.record) <= _rank(held.record):
                 kept = {name: getattr(held, name) for name in ("tip", "deadline", "boot_id", "run")}
-                _write(self._session, {**kept, "record": held.record.fields()})
+                _write(self._session, {**kept, "place": self._place, "record": held.record.fields()})
 
 
 def _rank(record: LeaseRecord) -> tuple[int, int]:
