@@ -65,6 +65,8 @@ class Profile:
         holding: And one with a session: write, renew, release, compact, acquire again, renew for a shorter
             time, renew for a longer one, break.
         shared: Whether two of the clients are worktrees of one clone.
+        skew: What wall clocks are trusted to differ by at most; 0: not at all, and they differ by hours.
+        patience: Seconds to find out an unknown outcome.
     """
 
     push: tuple[int, ...] = (1,)
@@ -77,6 +79,8 @@ class Profile:
     calls: int = 3
     steps: int = 40
     shared: bool = False
+    skew: float = SKEW
+    patience: float = 0.1
 
     @property
     def gentle(self) -> bool:
@@ -86,21 +90,30 @@ class Profile:
 
 
 LOSSY = Profile(
-    push=(14, 4, 2, 4, 1, 1, 1, 0, 0, 3),
-    read=(20, 1, 0, 2),
-    events=(30, 2, 0, 0, 3),
-    fresh=(8, 0, 1),
-    calls=4,
+    push=(12, 4, 2, 6, 1, 1, 1, 0, 0, 3), read=(20, 1, 0, 2), events=(30, 2, 0, 0, 3), fresh=(8, 0, 1)
 )
 CRASHES = Profile(
     push=(12, 3, 1, 2, 1, 1, 1, 2, 2, 2),
     read=(20, 1, 1, 1),
     disk=(24, 1, 1),
-    events=(40, 2, 2, 4, 2, 0, 1, 1),
+    events=(40, 2, 2, 3, 2, 0, 2, 1),
+    skew=0.0,
 )
 STOPS = Profile(push=(20, 2, 1, 2, 0, 0, 0, 0, 0, 4), read=(10, 0, 0, 3), events=(16, 1, 3, 4, 1, 0, 0, 1))
+WATCHES = Profile(events=(12, 1, 4), fresh=(2, 3, 0), holding=(4, 6, 1, 0, 0, 1, 3), calls=5)
+HISTORY = Profile(
+    push=(16, 5, 0, 3, 0, 0, 0, 1, 1, 2),
+    events=(20, 1, 1, 2, 2),
+    fresh=(8, 2, 0),
+    holding=(5, 1, 1, 6, 0, 0, 0),
+    calls=4,
+)
 REWINDS = Profile(
-    push=(16, 2, 1, 1, 0, 0, 0, 1, 1, 1), events=(24, 1, 1, 2, 1, 2, 0, 1), clients=3, calls=3, steps=48
+    push=(16, 2, 1, 1, 0, 0, 0, 1, 1, 1),
+    events=(24, 2, 1, 1, 1, 3, 0, 1),
+    holding=(4, 2, 2, 1, 1, 1, 5),
+    clients=3,
+    steps=48,
 )
 BREAKS = Profile(
     push=(16, 2, 1, 1, 1, 1, 1, 0, 0, 2),
@@ -109,7 +122,7 @@ BREAKS = Profile(
     holding=(8, 3, 4, 3, 1, 1, 1, 2),
 )
 WORKTREES = replace(STOPS, shared=True, clients=3)
-PROFILES = (LOSSY, CRASHES, STOPS, REWINDS, BREAKS, WORKTREES)
+PROFILES = (LOSSY, CRASHES, STOPS, WATCHES, HISTORY, REWINDS, BREAKS, WORKTREES)
 
 
 class Chooser(Protocol):
@@ -187,14 +200,17 @@ class Call:
 
 @dataclass(slots=True, eq=False)
 class Machine:
-    """A clone on a machine: its clocks and what it remembers."""
+    """A clone on a machine: its clocks and what it remembers.
+
+    `owed`: sessions that it saw on a tip that a rewind took away, and how long each may believe in itself.
+    """
 
     name: str
     boot: float
     wall: float
+    memory: Memory
     reboots: int = 0
-    memory: Memory = field(default_factory=Memory)
-    owed: set[str] = field(default_factory=set)
+    owed: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -235,7 +251,11 @@ class World:
         self.born: dict[str, int] = {}
         self.count = 0
         self.faulty = True
-        machines = [Machine(f"m{i}", 500.0 - 70 * i, (-1) ** i * SKEW / 2) for i in range(profile.clients)]
+        apart = profile.skew / 2 or 7 * 3600.0
+        nothing = code.lease.Memory()
+        machines = [
+            Machine(f"m{i}", 500.0 - 70 * i, (-1) ** i * apart, nothing) for i in range(profile.clients)
+        ]
         if profile.shared:
             machines[1] = machines[0]
         self.machines = list(dict.fromkeys(machines))
@@ -308,7 +328,7 @@ class World:
             raise Violation(f"only after {self.time - began} s")
 
     def _finish(self, client: Client) -> None:
-        for _ in range(200):
+        for _ in range(400):
             if client.steps is None:
                 return
             self.step(client)
@@ -369,18 +389,19 @@ class World:
                 client.name,
                 session,
                 client.ttl,
-                SKEW,
+                self.profile.skew,
                 client.machine.name,
                 until=until,
+                patience=self.profile.patience,
                 reclaim=kind != "modest",
             )
             steps = code.acquire(want, memory, held)
         elif kind == "break":
             session = ""
-            steps = code.end(memory, client.ttl)
+            steps = code.end(memory, client.ttl, self.profile.patience)
         elif held is not None:
             steps = {
-                "write": lambda: code.write(held, memory, change=True),
+                "write": lambda: code.write(held, memory, change=True, patience=self.profile.patience),
                 "renew": lambda: code.renew(held, memory),
                 "shorter": lambda: code.renew(held, memory, client.ttl / 2),
                 "longer": lambda: code.renew(held, memory, client.ttl * 2),
@@ -390,7 +411,6 @@ class World:
         doubt = client.releasing == session
         if kind == "release":
             client.releasing = session
-        self.born.setdefault(session, self.era)
         client.top = max(client.top, memory.greatest)
         client.call = Call(kind, session, self.era, client, doubt)
         client.steps = steps
@@ -429,8 +449,8 @@ class World:
         )
         if stamp.epoch < client.top:
             raise Violation("an epoch below one that this clone saw")
-        if stamp.record is not None and stamp.record.session != call.session:
-            self.born.setdefault(stamp.record.session, call.era)
+        if stamp.record is not None:
+            self.born.setdefault(stamp.record.session, self.era)
         self.commits[made.name] = made
         call.commits.append(made.name)
         return made.name
@@ -490,7 +510,7 @@ class World:
         return not client.answered
 
     def _fetched(self, known: str) -> Any:
-        said = self.commits[self.tip].face if self.tip else Face()
+        said = self.commits[self.tip].face if self.tip else self.code.lease.Face()
         behind = None if not known or not self.tip else self._behind(self.tip, known)
         root = self._root(self.tip)
         new = root is not None and root.stamp.replaces and not (known and self._behind(known, root.name))
@@ -547,7 +567,7 @@ class World:
         for machine in self.machines:
             record = machine.memory.face.record
             if machine.memory.tip in gone and record is not None:
-                machine.owed.add(record.session)
+                machine.owed[record.session] = record.ttl
         del self.line[to + 1 :]
         self.tip = self.line[to]
 
@@ -622,9 +642,9 @@ class World:
         if not self.era:
             return False
         born, borne = self.born.get(mine, 0), self.born.get(theirs, 0)
-        if theirs in one.machine.owed and born == self.era and borne < born:
+        if other.held.record.ttl <= one.machine.owed.get(theirs, 0.0) and borne < born == self.era:
             return False
-        if mine in other.machine.owed and borne == self.era and born < borne:
+        if one.held.record.ttl <= other.machine.owed.get(mine, 0.0) and born < borne == self.era:
             return False
         return min(born, borne) < self.era
 
@@ -643,8 +663,16 @@ class World:
             done = [one for one in call.commits if one in self.ever]
             if quiet and done and not self._too_late(call):
                 raise Violation(f"{call.kind} answered {status}, and yet landed")
+            if status == "LOCKED" and call.kind in _ACQUIRES:
+                self._locked_by_another(call, result)
             if call.kind == "release" and not call.doubt:
                 client.releasing = ""
+
+    def _locked_by_another(self, call: Call, result: Any) -> None:
+        record = result.memory.face.record
+        own = [stamp.record.session for one in call.commits if (stamp := self.commits[one].stamp).record]
+        if record is not None and record.session in own:
+            raise Violation("locked out by its own stamp")
 
     def _truly(self, call: Call, result: Any, *, quiet: bool) -> None:
         """What is answered as done is done."""

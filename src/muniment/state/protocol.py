@@ -341,8 +341,7 @@ def land(
 def _found_out(commit: str, expected: str) -> Generator[Effect, Any, Landing | None]:
     """Whether a commit of unknown outcome landed, by looking; None while it still may, or nobody can tell.
 
-    It is lost only if the tip was made from the one that it expected: where history was replaced meanwhile,
-    it may have landed before that.
+    Where history was replaced meanwhile, it may have landed before that.
     """
     tip = yield Look()
     if isinstance(tip, Trouble) or tip == expected:
@@ -353,12 +352,10 @@ def _found_out(commit: str, expected: str) -> Generator[Effect, Any, Landing | N
     if isinstance(found, Trouble):
         return None
     behind = found.descends if found.descends is not None else (yield Contains(found.tip, commit))
-    if found.tip == expected or behind is None:
-        return None
     if behind:
         return Landing.LANDED
-    apart = not found.replaces if not expected else (yield Contains(found.tip, expected))
-    return Landing.LOST if apart else None
+    hidden = found.replaces and not (expected and (yield Contains(found.tip, expected)))
+    return None if behind is None or hidden or found.tip == expected else Landing.LOST
 
 
 # The calls
