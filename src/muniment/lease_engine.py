@@ -22,6 +22,12 @@ class LeasedState(SharedState):
         super().__init__(branch, lease, session=session, epoch=epoch)
         self._lease = lease
 
+    @property
+    def writer(self) -> str:
+        """The writer of the session that this worktree keeps, or ""."""
+        held = self._lease.kept()
+        return held.record.writer if held else ""
+
     def acquire(self, writer: str, ttl_minutes: float | None, now: str) -> Answer:  # noqa: ARG002 - its record's times come with the stamp
         """Take the lease, once the remote has accepted it."""
         claim.require_ttl(ttl_minutes)

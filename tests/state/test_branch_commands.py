@@ -80,6 +80,17 @@ def test_the_protocol_on_a_branch(repo: Repo, bare: Repo, tmp_path: Path) -> Non
     assert snapshot(repo) == before
 
 
+@pytest.mark.usefixtures("bare")
+def test_without_a_writer__the_lease_of_this_worktree_counts(repo: Repo) -> None:
+    upsert = ("upsert-item", "--source", "inbox", "--id", "1", "--json", "{}")
+    assert on(repo, *upsert)[0] == "LEASE-LOST"
+    assert on(repo, "lease-acquire")[0] == "OK"
+    assert on(repo, "lease-acquire")[0] == "LOCKED"
+    assert on(repo, *upsert)[0] == "OK"
+    assert run(repo, *upsert, "--branch", BRANCH, MUNIMENT_WRITER="other")[0] == "LEASE-LOST"
+    assert on(repo, "lease-release")[0] == "OK"
+
+
 def test_session_and_epoch_fence_a_write(repo: Repo, bare: Repo, tmp_path: Path) -> None:
     assert on(repo, "lease-acquire", "--writer", "w")[0] == "OK"
     lease = on(repo, "read")[1]["lease"]

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,12 +33,23 @@ def place_option(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def opened(*args: Any, **given: Any) -> Any:
         where = {name: given.pop(name) for name in ("state", "branch", "remote", "session", "epoch")}
-        return function(*args, place=_open(**where), **given)
+        place = _open(**where)
+        if where["branch"] is not None and _is_unnamed(given):
+            given["writer"] = getattr(place, "writer", "") or given["writer"]
+        return function(*args, place=place, **given)
 
     command: Callable[..., Any] = opened
     for option in reversed(_PLACE):
         command = option(command)
     return command
+
+
+def _is_unnamed(given: Mapping[str, Any]) -> bool:
+    """Whether a command that writes under a lease was told no writer: then it is the lease's own."""
+    context = click.get_current_context()
+    source = context.get_parameter_source("writer") if given.get("writer") else None
+    named = os.environ.get("MUNIMENT_WRITER") or context.command.name == "lease-acquire"
+    return source is click.core.ParameterSource.DEFAULT and not named
 
 
 _PLACE = (
@@ -115,7 +126,11 @@ def option(name: str, words: str, check: Callable[..., Any] = _text, **more: Any
     return click.option(name, callback=check, help=words, **more)
 
 
-writer_option = option("--writer", "Who writes; by default MUNIMENT_WRITER, else a unique name.", _writer)
+writer_option = option(
+    "--writer",
+    "Who writes; by default MUNIMENT_WRITER, else the shared lease's own, or a unique name.",
+    _writer,
+)
 now_option = option("--now", "The time to write, ISO 8601, kept as given; by default the clock's.", moment)
 source_option = option("--source", "The source's id.", required=True)
 
