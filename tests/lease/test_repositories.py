@@ -90,7 +90,8 @@ def renaming(bare: Repo, path: Path) -> Repo:
             "push.useForceIfIncludes": "true", "remote.origin.push": "refs/heads/*:refs/heads/elsewhere/*",
             "remote.origin.mirror": "false", "fetch.prune": "true", "fetch.writeCommitGraph": "true",
             "transfer.hideRefs": "refs/heads/hidden", "i18n.commitEncoding": "latin1",
-            "core.quotePath": "false", "core.abbrev": "4", "color.ui": "always", "gc.auto": "1", "core.logAllRefUpdates": "always",
+            "core.quotePath": "false", "core.abbrev": "4", "color.ui": "always", "gc.auto": "1",
+            "core.logAllRefUpdates": "always",
         },
     )  # fmt: skip
 
