@@ -6,17 +6,29 @@ found any more, the mutant is to be written anew, not dropped.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from muniment.errors import MunimentError
+from muniment.git.oid import Oid
+from muniment.git.remote import Fetched, Remote
+from muniment.lease import SharedLease
+from muniment.publish_shared import SharedDoor
 from muniment.state import lease, protocol
+from muniment.state.protocol import Held, Status
+from muniment.state.shared import SharedBranch
+from muniment.workspace import open_workspace
 from tests.support import simulated_remote as sim
+from tests.support.git import snapshot
+from tests.support.repo import Repo
 from tests.support.simulated_remote import Code, Profile, Violation
 
 SEEDS = 400
@@ -117,8 +129,13 @@ MUTANTS = (
     ),
     _protocol(
         "a replaced history taken for a loss",
-        "    hidden = found.replaces and not (expected and (yield Contains(found.tip, expected)))\n",
-        "    hidden = False\n",
+        "    hidden = found.replaces or found.face.epoch < epoch\n",
+        "    hidden = found.face.epoch < epoch\n",
+    ),
+    _protocol(
+        "a commit on one that is still to come taken for lost",
+        "    hidden = found.replaces or found.face.epoch < epoch\n",
+        "    hidden = found.replaces\n",
     ),
     _protocol(
         "a doubtful commit made anew instead of pushed again",
@@ -269,6 +286,71 @@ def caught(code: Code) -> str:
 def test_a_mutant_is_caught(mutant: Mutant) -> None:
     with compiled(mutant) as code:
         assert caught(code)
+
+
+# On real git
+
+
+def _lease_of(repo: Repo) -> SharedLease:
+    ws = open_workspace(repo.path, dict(os.environ))
+    return SharedLease(ws, SharedBranch(ws, "origin", "muniment/state"))
+
+
+def beside_the_users_locks(repo: Repo, other: Repo) -> None:
+    """A stale tracking ref misleads nobody, and neither ref nor index is touched or waited for."""
+    git = repo.path / ".git"
+    assert _lease_of(other).acquire("w", 600.0).status is Status.OK
+    repo.git("fetch", "-q", "origin", "+refs/heads/*:refs/remotes/origin/*")
+    assert _lease_of(other).release(_kept(other)).status is Status.OK
+    for name in ("index.lock", "refs/remotes/origin/muniment/state.lock"):
+        (git / name).parent.mkdir(parents=True, exist_ok=True)
+        (git / name).write_bytes(b"")
+    before = snapshot(repo)
+    assert _lease_of(repo).acquire("w", 600.0).status is Status.OK
+    assert _lease_of(other).acquire("w", 600.0).status is Status.LOCKED
+    assert snapshot(repo) == before
+
+
+def _kept(repo: Repo) -> Held:
+    held = _lease_of(repo).kept()
+    assert held is not None
+    return held
+
+
+def test_the_users_locks_and_refs_play_no_part(repo: Repo, tmp_path: Path) -> None:
+    bare = repo.bare_remote(tmp_path / "bare.git")
+    beside_the_users_locks(repo, bare.clone(tmp_path / "other"))
+
+
+def test_a_tracking_ref_trusted_is_caught(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fetch(remote: Remote, known: Oid | None) -> Fetched:
+        tip = remote._repo.git.line("rev-parse", f"refs/remotes/origin/{remote.branch}")
+        real(remote, known)
+        return Fetched(Oid(tip), None)
+
+    bare = repo.bare_remote(tmp_path / "bare.git")
+    other = bare.clone(tmp_path / "other")
+    assert _lease_of(other).acquire("w", 600.0).status is Status.OK
+    assert _lease_of(other).release(_kept(other)).status is Status.OK
+    other.git("fetch", "-q", "origin", "+refs/heads/*:refs/remotes/origin/*")
+    real = Remote.fetch
+    monkeypatch.setattr(Remote, "fetch", fetch)
+    with pytest.raises(AssertionError, match=r"LOCKED"):
+        beside_the_users_locks(repo, other)
+
+
+def test_the_users_index_used_is_caught(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def commit(door: SharedDoor, *arguments: Any, **options: Any) -> Oid:
+        door.ws.repo.git.out("add", "-A", acting=True)
+        return real(door, *arguments, **options)
+
+    bare = repo.bare_remote(tmp_path / "bare.git")
+    real = SharedDoor.commit
+    monkeypatch.setattr(SharedDoor, "commit", commit)
+    with pytest.raises(MunimentError, match=r"index\.lock"):
+        beside_the_users_locks(repo, bare.clone(tmp_path / "other"))
 
 
 def test_the_real_source_compiled_so_is_not_caught() -> None:

@@ -87,10 +87,12 @@ def test_a_shorter_time_is_kept_before_it_is_pushed() -> None:
 
 
 def test_a_commit_may_have_landed_before_history_was_replaced() -> None:
-    steps = protocol._found_out("c2", "c1")
+    steps = protocol._found_out("c2", "c1", 3)
     next(steps)
     steps.send("c9")
-    assert steps.send(protocol.Fetched("c9", Face(), False, replaces=True)) == protocol.Contains("c9", "c1")
+    assert steps.send(
+        protocol.Fetched("c9", Face(None, False, 4), False, replaces=True)
+    ) == protocol.Contains("c9", "c1")
     with pytest.raises(StopIteration) as end:
         steps.send(False)
     assert end.value.value is None

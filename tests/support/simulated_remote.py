@@ -670,7 +670,8 @@ class World:
 
     def _locked_by_another(self, call: Call, result: Any) -> None:
         record = result.memory.face.record
-        own = [stamp.record.session for one in call.commits if (stamp := self.commits[one].stamp).record]
+        stamps = [self.commits[one].stamp.record for one in call.commits]
+        own = [stamp.session for stamp in stamps if stamp is not None and stamp.seq == 1]
         if record is not None and record.session in own:
             raise Violation("locked out by its own stamp")
 

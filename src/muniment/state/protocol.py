@@ -323,7 +323,7 @@ def land(
         if pushed.landing is Landing.LANDED:
             return Landed(pushed.commit, Landing.LANDED, pushed.words)
         if doubt:
-            known = yield from _found_out(pushed.commit, expected)
+            known = yield from _found_out(pushed.commit, expected, stamp.epoch)
             if known is not None:
                 return Landed(pushed.commit, known, pushed.words)
         elif pushed.landing in {Landing.LOST, Landing.OFFLINE} or not (
@@ -338,10 +338,11 @@ def land(
         pushed = yield Again(pushed.commit, expected)
 
 
-def _found_out(commit: str, expected: str) -> Generator[Effect, Any, Landing | None]:
+def _found_out(commit: str, expected: str, epoch: int) -> Generator[Effect, Any, Landing | None]:
     """Whether a commit of unknown outcome landed, by looking; None while it still may, or nobody can tell.
 
-    Where history was replaced meanwhile, it may have landed before that.
+    Where history was replaced meanwhile, it may have landed before that; where an older epoch stands, the
+    commit that it was made on may be still to come.
     """
     tip = yield Look()
     if isinstance(tip, Trouble) or tip == expected:
@@ -354,7 +355,8 @@ def _found_out(commit: str, expected: str) -> Generator[Effect, Any, Landing | N
     behind = found.descends if found.descends is not None else (yield Contains(found.tip, commit))
     if behind:
         return Landing.LANDED
-    hidden = found.replaces and not (expected and (yield Contains(found.tip, expected)))
+    hidden = found.replaces or found.face.epoch < epoch
+    hidden = hidden and not (expected and (yield Contains(found.tip, expected)))
     return None if behind is None or hidden or found.tip == expected else Landing.LOST
 
 
