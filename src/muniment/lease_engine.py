@@ -5,7 +5,7 @@ from __future__ import annotations
 from muniment.errors import UsageProblem
 from muniment.lease import SharedLease
 from muniment.lease_answer import explain
-from muniment.state import claim
+from muniment.state.lease import ttl_seconds
 from muniment.state.operations import Answer, Word
 from muniment.state.protocol import Result, Status
 from muniment.state.shared import SharedBranch, SharedState, answered
@@ -30,13 +30,13 @@ class LeasedState(SharedState):
 
     def acquire(self, writer: str, ttl_minutes: float | None, now: str) -> Answer:  # noqa: ARG002 - its record's times come with the stamp
         """Take the lease, once the remote has accepted it."""
-        claim.require_ttl(ttl_minutes)
-        config = self.branch.ws.config
-        minutes = float(config.setting("sweep_lease_ttl_minutes")) if ttl_minutes is None else ttl_minutes
+        name = "sweep_lease_ttl_minutes" if ttl_minutes is None else "--ttl-minutes"
+        minutes = float(self.branch.ws.config.setting(name)) if ttl_minutes is None else ttl_minutes
+        ttl = ttl_seconds(minutes, name)
 
         def take() -> Answer:
             before = self._lease.memory.read().face.record
-            result = self._lease.acquire(writer, minutes * 60)
+            result = self._lease.acquire(writer, ttl)
             if result.status is not Status.STALE_RECLAIMED:
                 return _said(result)
             previous = result.held.record.previous if result.held else {}

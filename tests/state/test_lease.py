@@ -113,6 +113,8 @@ def test_a_record_is_read_as_it_was_written(held: LeaseRecord) -> None:
         {"session": "s", "epoch": True, "ttl_minutes": 1},
         {"session": "s", "epoch": 1, "ttl_minutes": math.inf},
         {"session": "s", "epoch": 1, "ttl_minutes": True},
+        {"session": "s", "epoch": 1, "ttl_minutes": 10**400},
+        {"session": "s", "epoch": 1, "ttl_minutes": 0},
     ],
 )
 def test_what_cannot_be_read_is_live(held: object) -> None:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def _positive(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not (math.isfinite(value) and value > 0):
-        raise UsageProblem("--ttl-minutes is a number above 0; fractions are fine.")
-    return None if value is None else value * 60
+    from muniment.state.lease import ttl_seconds  # noqa: PLC0415 - help stays light
+
+    return None if value is None else ttl_seconds(value, "--ttl-minutes")
 
 
 def _waiting(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
@@ -98,7 +98,10 @@ def lease_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def seconds(lease: Lease, ttl: float | None) -> float:
     """The ttl asked for, else that of the settings, in seconds."""
-    return float(lease.ws.config.setting("sweep_lease_ttl_minutes")) * 60 if ttl is None else ttl
+    from muniment.state.lease import ttl_seconds  # noqa: PLC0415 - help stays light
+
+    name = "sweep_lease_ttl_minutes"
+    return ttl_seconds(float(lease.ws.config.setting(name)), name) if ttl is None else ttl
 
 
 def show(answer: LeaseAnswer, *, as_json: bool) -> None:

@@ -6,13 +6,13 @@ Times here are seconds: `boot` on this machine's boot clock, which counts suspen
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from typing import Any
 
+from muniment.errors import UsageProblem
 from muniment.workspace import Instant
 
 MAX_RECENT = 32
@@ -20,6 +20,8 @@ MAX_RECENT = 32
 GUARD_SHARE = 0.1
 MAX_GUARD_SECONDS = 30.0
 """A holder stops this long before its ttl is over: a tenth of it, at most half a minute."""
+SHORTEST_MINUTES, LONGEST_MINUTES = 0.001, 5_256_000
+"""Bounds of a ttl: what a record's rounding keeps, and ten years."""
 _KNOWN = ("writer", "session", "epoch", "seq", "acquired", "renewed", "timestamp", "ttl_minutes", "previous")
 
 Sign = tuple[int, str, int]
@@ -123,7 +125,11 @@ def face(top: Mapping[str, Any]) -> Face:
 def _record(held: Mapping[str, Any]) -> LeaseRecord | None:
     epoch, minutes = _whole(held.get("epoch")), held.get("ttl_minutes")
     session, writer = held.get("session"), held.get("writer")
-    if not isinstance(minutes, int | float) or isinstance(minutes, bool) or not 0 < minutes < math.inf:
+    if (
+        not isinstance(minutes, int | float)
+        or isinstance(minutes, bool)
+        or not 0 < minutes <= LONGEST_MINUTES
+    ):
         return None
     if epoch is None or not isinstance(session, str) or not session:
         return None
@@ -250,6 +256,15 @@ def instant_of(text: str) -> float | None:
     except ValueError:
         return None
     return moment.timestamp() if moment.tzinfo is not None else None
+
+
+def ttl_seconds(minutes: float, name: str) -> float:
+    """A ttl in seconds; raises `UsageProblem`, naming the option or setting, for one that is no time."""
+    if not SHORTEST_MINUTES <= minutes <= LONGEST_MINUTES:
+        raise UsageProblem(
+            f"{name} is a number of minutes from {SHORTEST_MINUTES} to {LONGEST_MINUTES}; fractions are fine."
+        )
+    return minutes * 60
 
 
 def usable(ttl: float) -> float:
