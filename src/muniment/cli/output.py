@@ -105,7 +105,10 @@ def waiting(what: str, *, after: float = 1.0) -> Iterator[None]:
 
 def stderr_number() -> int:
     """The file descriptor of stderr, for a command whose output must not mix with a JSON document."""
-    return sys.stderr.fileno()
+    try:
+        return sys.stderr.fileno()
+    except (OSError, ValueError):  # stderr is no file here
+        return 2
 
 
 def safe(text: str, *, lines: bool = False) -> str:
