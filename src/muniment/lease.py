@@ -312,12 +312,17 @@ class SharedLease:
             ) from error
 
     def _replaces(self, tip: Oid) -> bool:
-        """Whether the history of a tip begins with a commit that says which tip it replaces."""
+        """Whether a tip's history begins with a commit that replaced what was seen here.
+
+        It names the tip that it replaces, and took the epoch after it: one that begins with an epoch that was
+        seen here already is the beginning of what was seen, so the branch was set back.
+        """
         commit = self.branch.store.commit(tip)
         try:
             for _ in range(MAX_HISTORY):
                 if not commit.parents:
-                    return "\nReplaces: " in commit.message
+                    later = self._face(commit.oid).epoch > self.memory.read().greatest
+                    return later and "\nReplaces: " in commit.message
                 commit = self.branch.store.commit(commit.parents[0])
         except MissingObject:
             return False
