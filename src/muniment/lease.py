@@ -16,10 +16,10 @@ from muniment.git.push_answer import Outcome
 from muniment.git.remote import RemoteTrouble
 from muniment.lease_answer import explain
 from muniment.lease_memory import LeaseMemory
-from muniment.state import protocol
+from muniment.state import protocol, requests
 from muniment.state.lease import Face, Memory, Standing, face, judge, usable
 from muniment.state.operations import Answer, Edit, View, Word, ensure_version
-from muniment.state.protocol import Held, Landing, Result, Stamp, Status, Trouble
+from muniment.state.requests import Held, Landing, Result, Stamp, Status, Trouble
 from muniment.state.shared import SharedBranch
 from muniment.state.stamping import stamping
 from muniment.state.text import Corrupt
@@ -97,7 +97,7 @@ class SharedLease:
     ) -> Result:
         """Take the lease; `ttl` and `wait` in seconds."""
         now = self.ws.instant()
-        want = protocol.Want(
+        want = requests.Want(
             writer,
             self.ws.token_hex(16),
             ttl,
@@ -130,12 +130,12 @@ class SharedLease:
     def status(self) -> Result:
         """Who holds it, by the remote's tip: `OK` for this worktree, `LOCKED` for another, `FREE`."""
 
-        def look() -> protocol.Steps:
+        def look() -> requests.Steps:
             memory = self.memory.read()
             seen = yield from protocol.see(memory, self._default_ttl())
             if isinstance(seen, Trouble):
                 return Result(seen.status, None, memory, words=seen.words)
-            now = yield protocol.Now()
+            now = yield requests.Now()
             return self._standing(seen, now)
 
         return self._carry(look(), _Call(""))
@@ -212,7 +212,7 @@ class SharedLease:
         steps = protocol.compact(held, self.memory.read())
         return self._answered(steps, _Call(message, lambda _view: Answer(Word.OK)))
 
-    def _answered(self, steps: protocol.Steps, call: _Call) -> Answer:
+    def _answered(self, steps: requests.Steps, call: _Call) -> Answer:
         try:
             result = self._carry(steps, call)
         except _Declined as declined:
@@ -225,7 +225,7 @@ class SharedLease:
 
     # Carrying out
 
-    def _carry(self, steps: protocol.Steps, call: _Call) -> Result:
+    def _carry(self, steps: requests.Steps, call: _Call) -> Result:
         answer: Any = None
         while True:
             try:
@@ -238,27 +238,27 @@ class SharedLease:
             except MunimentError as error:
                 answer = _survived(wanted, call, error)
 
-    def _done(self, wanted: protocol.Effect, call: _Call) -> Any:
+    def _done(self, wanted: requests.Effect, call: _Call) -> Any:
         """Do what the protocol asks for, and say how it went."""
         said: Any = None
         match wanted:
-            case protocol.Now():
+            case requests.Now():
                 said = self.ws.instant()
-            case protocol.Look():
+            case requests.Look():
                 said = self._look(call)
-            case protocol.Fetch(known):
+            case requests.Fetch(known):
                 said = self._fetch(known, call)
-            case protocol.Push(expected, stamp):
+            case requests.Push(expected, stamp):
                 said = self._push(expected, stamp, call)
-            case protocol.Again(commit, expected):
+            case requests.Again(commit, expected):
                 said = self._sent(commit, expected, call)
-            case protocol.Contains(tip, commit):
+            case requests.Contains(tip, commit):
                 said = self.branch.remote.contains(Oid(tip), Oid(commit)) if tip else None
-            case protocol.Save(memory):
+            case requests.Save(memory):
                 self.memory.save(memory)
-            case protocol.Keep(held, session):
+            case requests.Keep(held, session):
                 self.memory.keep(held, session)
-            case protocol.Pause(seconds, looks):
+            case requests.Pause(seconds, looks):
                 self._pause(seconds, call, looks=looks)
         return said
 
@@ -271,7 +271,7 @@ class SharedLease:
         call.look_cost = self.ws.instant().boot - before
         return tip
 
-    def _fetch(self, known: str, call: _Call) -> protocol.Fetched | Trouble:
+    def _fetch(self, known: str, call: _Call) -> requests.Fetched | Trouble:
         store, remote = self.branch.store, self.branch.remote
         try:
             with store.lock(GIT_SECONDS):
@@ -279,11 +279,11 @@ class SharedLease:
         except RemoteTrouble as error:
             return _trouble(error)
         if found.tip is None:
-            return protocol.Fetched("", Face())
+            return requests.Fetched("", Face())
         said = self._said(found.tip, call)
         call.recent = said.recent
         same = known == found.tip
-        return protocol.Fetched(
+        return requests.Fetched(
             found.tip,
             said,
             True if same else found.descends,
@@ -328,10 +328,10 @@ class SharedLease:
             return False
         return False
 
-    def _push(self, expected: str, stamp: Stamp, call: _Call) -> protocol.Pushed:
+    def _push(self, expected: str, stamp: Stamp, call: _Call) -> requests.Pushed:
         base = Oid(expected) if expected else None
         if base is not None and not self._brought(base):
-            return protocol.Pushed("", Landing.LOST)
+            return requests.Pushed("", Landing.LOST)
         state = self.branch.at(base)
         edits: tuple[Edit, ...] = ()
         if stamp.change and call.act is not None:
@@ -355,12 +355,12 @@ class SharedLease:
                 return False
         return store.has(base)
 
-    def _sent(self, commit: str, expected: str, call: _Call) -> protocol.Pushed:
+    def _sent(self, commit: str, expected: str, call: _Call) -> requests.Pushed:
         result = self.branch.door.push(Oid(commit), Oid(expected) if expected else None)
         landing = _LANDINGS[result.outcome]
         call.landed = call.landed or landing is Landing.LANDED
         call.doubt = call.doubt or landing is Landing.UNKNOWN
-        return protocol.Pushed(commit, landing, result.message)
+        return requests.Pushed(commit, landing, result.message)
 
     def _pause(self, seconds: float, call: _Call, *, looks: bool) -> None:
         """Wait, with jitter; between looks so long that all contenders together ask at a bounded rate."""
@@ -375,18 +375,18 @@ class SharedLease:
         return float(self.ws.config.setting("sweep_lease_ttl_minutes")) * 60
 
 
-def _survived(wanted: protocol.Effect, call: _Call, error: MunimentError) -> Any:
+def _survived(wanted: requests.Effect, call: _Call, error: MunimentError) -> Any:
     """The answer in place of what failed after a push: its error would say that nothing was written.
 
     A restamp that can't be kept is found again on the branch; an acquire that can't be kept is an error.
     """
-    restamp = isinstance(wanted, protocol.Keep) and (wanted.held is None or wanted.held.record.seq > 1)
-    if (call.landed or call.doubt) and (restamp or isinstance(wanted, protocol.Save)):
+    restamp = isinstance(wanted, requests.Keep) and (wanted.held is None or wanted.held.record.seq > 1)
+    if (call.landed or call.doubt) and (restamp or isinstance(wanted, requests.Save)):
         return None
-    if call.doubt and isinstance(wanted, protocol.Look | protocol.Fetch):
+    if call.doubt and isinstance(wanted, requests.Look | requests.Fetch):
         return Trouble(Status.UNKNOWN, error.message)
-    if call.doubt and isinstance(wanted, protocol.Again):
-        return protocol.Pushed(wanted.commit, Landing.UNKNOWN, error.message)
+    if call.doubt and isinstance(wanted, requests.Again):
+        return requests.Pushed(wanted.commit, Landing.UNKNOWN, error.message)
     raise error
 
 

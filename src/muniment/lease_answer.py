@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 from muniment.state.lease import LeaseRecord
-from muniment.state.protocol import Held, Result, Status
+from muniment.state.requests import Held, Result, Status
 from muniment.workspace import Workspace
 
 _TELLS_RECORD = frozenset({Status.OK, Status.STALE_RECLAIMED, Status.LOCKED, Status.LEASE_LOST})

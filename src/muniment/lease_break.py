@@ -10,7 +10,7 @@ from muniment import approval, authority, tokens
 from muniment.approval import Proposal, Token
 from muniment.errors import Refused, UsageProblem
 from muniment.lease_answer import Lease, LeaseAnswer, answer
-from muniment.state.protocol import Result, Status
+from muniment.state.requests import Result, Status
 
 KIND = "lease-break"
 _SHOWN = frozenset({Status.OK, Status.LOCKED, Status.REMOTE_REWOUND})

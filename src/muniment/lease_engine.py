@@ -7,7 +7,7 @@ from muniment.lease import SharedLease
 from muniment.lease_answer import explain
 from muniment.state.lease import ttl_seconds
 from muniment.state.operations import Answer, Word
-from muniment.state.protocol import Result, Status
+from muniment.state.requests import Result, Status
 from muniment.state.shared import SharedBranch, SharedState, answered
 from muniment.workspace import Workspace
 

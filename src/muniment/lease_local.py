@@ -20,7 +20,7 @@ from muniment.lease_memory import LeaseMemory
 from muniment.state import store
 from muniment.state.claim import is_stale, lease_of, writer_of
 from muniment.state.lease import Face, LeaseRecord, Memory, Standing, face, instant_of, usable
-from muniment.state.protocol import Held, Result, Status
+from muniment.state.requests import Held, Result, Status
 from muniment.state.text import Corrupt, read
 from muniment.workspace import Instant, Workspace
 

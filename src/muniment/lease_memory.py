@@ -16,7 +16,7 @@ from typing import Any
 from muniment.files import atomic_write, file_lock
 from muniment.git.place import worktree_name
 from muniment.state.lease import Face, LeaseRecord, Memory, face
-from muniment.state.protocol import Held
+from muniment.state.requests import Held
 from muniment.workspace import Workspace
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from muniment.errors import UsageProblem
 from muniment.lease_answer import Lease, LeaseAnswer, answer
-from muniment.state.protocol import Status
+from muniment.state.requests import Status
 from muniment.workspace import Workspace
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from muniment.files import file_lock
 from muniment.lease_local import LocalLease
-from muniment.state.protocol import Status
+from muniment.state.requests import Status
 from muniment.workspace import open_workspace
 from tests.support.cli import muniment
 from tests.support.leasing import lease, said

@@ -11,7 +11,7 @@ import pytest
 
 from muniment.lease_memory import LeaseMemory
 from muniment.state.lease import Face, LeaseRecord, Memory
-from muniment.state.protocol import Held
+from muniment.state.requests import Held
 from muniment.workspace import open_workspace
 from tests.support.repo import Repo
 

@@ -7,6 +7,7 @@ found any more, the mutant is to be written anew, not dropped.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,8 +23,8 @@ from muniment.git.oid import MissingObject, Oid
 from muniment.git.remote import Fetched, Remote
 from muniment.lease import SharedLease
 from muniment.publish_shared import SharedDoor
-from muniment.state import lease, protocol
-from muniment.state.protocol import Held, Status
+from muniment.state import lease, protocol, requests
+from muniment.state.requests import Held, Status
 from muniment.state.shared import SharedBranch
 from muniment.workspace import open_workspace
 from tests.support import simulated_remote as sim
@@ -144,10 +145,15 @@ MUTANTS = (
         "        expected = expected if isinstance(tip, Trouble) else tip\n"
         "        pushed = yield Push(expected, stamp)\n",
     ),
-    _protocol(
+    Mutant(
         "the deadline ignored",
-        "return self.boot_id == now.boot_id and now.boot < self.deadline",
-        "return self.boot_id == now.boot_id and now.boot < self.deadline + 60",
+        (
+            (
+                "requests",
+                "return self.boot_id == now.boot_id and now.boot < self.deadline",
+                "return self.boot_id == now.boot_id and now.boot < self.deadline + 60",
+            ),
+        ),
     ),
     _protocol(
         "the deadline counted from the answer",
@@ -252,22 +258,21 @@ def compiled(mutant: Mutant) -> Iterator[Code]:
     for name, old, new in mutant.changes:
         assert texts[name].count(old) == 1, f"{mutant.name}: {texts[name].count(old)} times in {name}.py"
         texts[name] = texts[name].replace(old, new)
-    texts["protocol"] = texts["protocol"].replace(
-        "from muniment.state.lease import", "from mutant_lease import"
-    )
+    for name, text in texts.items():
+        texts[name] = re.sub(r"from muniment\.state\.(lease|requests) import", r"from mutant_\1 import", text)
     made: dict[str, ModuleType] = {}
     try:
-        for name in ("lease", "protocol"):
+        for name in _MODULES:
             module = ModuleType(f"mutant_{name}")
             sys.modules[module.__name__] = made[name] = module
             exec(compile(texts[name], f"<{mutant.name}: {name}>", "exec"), module.__dict__)  # noqa: S102
-        yield Code(made["lease"], made["protocol"], mutant.honest)
+        yield Code(made["lease"], made["requests"], made["protocol"], mutant.honest)
     finally:
         for module in made.values():
             sys.modules.pop(module.__name__, None)
 
 
-_MODULES = {"lease": lease, "protocol": protocol}
+_MODULES = {"lease": lease, "requests": requests, "protocol": protocol}
 
 
 def caught(code: Code) -> str:

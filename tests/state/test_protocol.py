@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from muniment.state import protocol
+from muniment.state import protocol, requests
 from muniment.state.lease import Face, LeaseRecord, Memory
-from muniment.state.protocol import Landing, Status
+from muniment.state.requests import Landing, Status
 from muniment.workspace import Instant
 from tests.support import simulated_remote as sim
 from tests.support.simulated_remote import Profile
@@ -67,23 +67,23 @@ def record(session: str = "s", epoch: int = 3, ttl: float = 100.0) -> LeaseRecor
 
 def test_what_is_seen_is_dated_after_the_answer() -> None:
     steps = protocol.see(Memory(), 10.0)
-    assert isinstance(next(steps), protocol.Fetch)
-    found = protocol.Fetched("c1", Face(record(), False, 3))
-    assert isinstance(steps.send(found), protocol.Now)
+    assert isinstance(next(steps), requests.Fetch)
+    found = requests.Fetched("c1", Face(record(), False, 3))
+    assert isinstance(steps.send(found), requests.Now)
     saved = steps.send(NOW)
-    assert isinstance(saved, protocol.Save)
+    assert isinstance(saved, requests.Save)
     assert saved.memory.since == NOW.boot
 
 
 def test_a_shorter_time_is_kept_before_it_is_pushed() -> None:
-    held = protocol.Held(record(), "c1", 140.0, "b")
+    held = requests.Held(record(), "c1", 140.0, "b")
     steps = protocol.renew(held, Memory(), ttl=20.0)
     next(steps)
     kept = steps.send(NOW)
-    assert isinstance(kept, protocol.Keep)
+    assert isinstance(kept, requests.Keep)
     assert kept.held is not None
     assert kept.held.deadline == NOW.boot + 18.0
-    assert isinstance(steps.send(None), protocol.Push)
+    assert isinstance(steps.send(None), requests.Push)
 
 
 def test_a_commit_may_have_landed_before_history_was_replaced() -> None:
@@ -91,20 +91,20 @@ def test_a_commit_may_have_landed_before_history_was_replaced() -> None:
     next(steps)
     steps.send("c9")
     assert steps.send(
-        protocol.Fetched("c9", Face(None, False, 4), False, replaces=True)
-    ) == protocol.Contains("c9", "c1")
+        requests.Fetched("c9", Face(None, False, 4), False, replaces=True)
+    ) == requests.Contains("c9", "c1")
     with pytest.raises(StopIteration) as end:
         steps.send(False)
     assert end.value.value is None
 
 
 def test_a_session_that_may_still_land_is_kept() -> None:
-    held = protocol.Held(record(), "c2", 140.0, "b")
+    held = requests.Held(record(), "c2", 140.0, "b")
     steps = protocol.write(held, Memory("c1", Face(None, False, 2), 40.0, "b", 2))
     next(steps)
-    assert isinstance(steps.send(NOW), protocol.Push)
-    assert isinstance(steps.send(protocol.Pushed("c3", Landing.LOST)), protocol.Look)
-    assert isinstance(steps.send("c1"), protocol.Now)
+    assert isinstance(steps.send(NOW), requests.Push)
+    assert isinstance(steps.send(requests.Pushed("c3", Landing.LOST)), requests.Look)
+    assert isinstance(steps.send("c1"), requests.Now)
     with pytest.raises(StopIteration) as end:  # no `Keep(None)` on the way
         steps.send(replace(NOW, boot=40.0))
     assert end.value.value.status is Status.LEASE_LOST

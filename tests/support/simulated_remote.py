@@ -17,9 +17,9 @@ from itertools import accumulate
 from types import ModuleType
 from typing import Any, Protocol
 
-from muniment.state import lease, protocol
+from muniment.state import lease, protocol, requests
 from muniment.state.lease import Face, Memory
-from muniment.state.protocol import Held, Landing, Result, Stamp
+from muniment.state.requests import Held, Landing, Result, Stamp
 from muniment.workspace import Instant
 
 SKEW = 60.0
@@ -43,6 +43,7 @@ class Code:
     """The lease code under test: the real one, or a mutant; `honest`: whether the remote compares first."""
 
     lease: ModuleType = lease
+    requests: ModuleType = requests
     protocol: ModuleType = protocol
     honest: bool = True
 
@@ -264,10 +265,10 @@ class World:
         ]
         self._turn = list(self.clients)
         self._do: dict[type, Callable[[Client, Any], Any]] = {
-            code.protocol.Now: lambda client, _: self.now(client.machine),
-            code.protocol.Save: self._save,
-            code.protocol.Keep: self._keep,
-            code.protocol.Contains: lambda _, wanted: self._behind(wanted.tip, wanted.commit),
+            code.requests.Now: lambda client, _: self.now(client.machine),
+            code.requests.Save: self._save,
+            code.requests.Keep: self._keep,
+            code.requests.Contains: lambda _, wanted: self._behind(wanted.tip, wanted.commit),
         }
 
     # Running
@@ -514,7 +515,7 @@ class World:
         behind = None if not known or not self.tip else self._behind(self.tip, known)
         root = self._root(self.tip)
         new = root is not None and root.stamp.replaces and not (known and self._behind(known, root.name))
-        return self.code.protocol.Fetched(self.tip, said, behind, new)
+        return self.code.requests.Fetched(self.tip, said, behind, new)
 
     def _behind(self, tip: str, wanted: str) -> bool:
         while tip:
@@ -543,7 +544,7 @@ class World:
         if fault == 8:
             return self._crash(client)
         # by its value, since a mutant has classes of its own
-        client.answer = self.code.protocol.Pushed(asked.commit, self.code.protocol.Landing(landing.value))
+        client.answer = self.code.requests.Pushed(asked.commit, self.code.requests.Landing(landing.value))
         client.answered = fault == 9
         return not client.answered
 

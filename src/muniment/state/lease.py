@@ -275,3 +275,14 @@ def usable(ttl: float) -> float:
 def recent_after(recent: tuple[str, ...], clone: str) -> tuple[str, ...]:
     """The list of the last holders with `clone` as the newest."""
     return (*(one for one in recent if one != clone), clone)[-MAX_RECENT:]
+
+
+def courtesy(recent: tuple[str, ...], clone: str) -> float:
+    """Seconds that a clone waits before it takes a free lease: the longer, the later it last held it.
+
+    Whoever isn't among the last holders waits for nobody, nor does whoever is alone among them.
+    """
+    others = [one for one in recent if one and one != clone]
+    if clone not in recent or not others:
+        return 0.0
+    return 0.1 * recent.index(clone)

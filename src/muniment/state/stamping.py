@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from muniment.state.operations import REMOVE, Edit, View
-from muniment.state.protocol import Stamp
+from muniment.state.requests import Stamp
 
 
 def stamping(state: View, stamp: Stamp) -> tuple[Edit, ...]:
