@@ -43,6 +43,7 @@ _ROWS = re.compile(
 )
 """Cuts each line into indentation, key, and plain or quoted value; all four empty for any other line."""
 _MAX_KEY = 200
+_MAX_DIGITS = 300
 
 
 def plain_value(text: str) -> Any:
@@ -270,12 +271,28 @@ def _scalar(token: str) -> Any:
 def _flow(token: str) -> Any:
     """A flow collection that is also JSON; raises `_Unsure` for any other."""
     try:
-        value = json.loads(token, object_pairs_hook=_unique, parse_constant=_refuse)
+        value = json.loads(
+            token, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_fraction, parse_int=_whole
+        )
     except (ValueError, RecursionError):
         raise _Unsure from None
-    if re.search(r"\\u[dD][89a-fA-F]|\t|[0-9]{300}|[0-9][eE]", token):
+    if re.search(r"\\u[dD][89a-fA-F]|\t", token):
         raise _Unsure
     return value
+
+
+def _fraction(text: str) -> float:
+    """A fraction that YAML reads as JSON does: one without an exponent."""
+    if "e" in text or "E" in text or len(text) > _MAX_DIGITS:
+        raise _Unsure
+    return float(text)
+
+
+def _whole(text: str) -> int:
+    """A whole number of a sane length."""
+    if len(text) > _MAX_DIGITS:
+        raise _Unsure
+    return int(text)
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
