@@ -6,12 +6,13 @@ heartbeat's thread waits for, the thread that watches the command keeps to the h
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,7 @@ from types import FrameType
 from muniment.errors import MunimentError, UsageProblem
 from muniment.lease_answer import Lease, LeaseAnswer, answer
 from muniment.state.lease import Memory
-from muniment.state.protocol import Held, Result, Status
+from muniment.state.requests import Held, Result, Status
 
 GRACE_SECONDS = 5.0
 """The longest that a command gets between TERM and KILL."""
@@ -33,6 +34,14 @@ AGAIN_SHARE, MAX_AGAIN_SECONDS = 1 / 30, 5.0
 LOOK_SECONDS = 0.1
 """How often the command is looked after."""
 NOT_FOUND, NOT_RUNNABLE = 127, 126
+_GUARD = """
+read -r group grace || exit 0
+read -r over && exit 0
+kill -s TERM -- "-$group"
+sleep "$grace"
+kill -s KILL -- "-$group"
+"""
+"""What a shell beside the command does: nothing, unless this process is gone without a word."""
 _FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 
 
@@ -162,8 +171,9 @@ def _watched(
         "MUNIMENT_LEASE_SESSION": record.session,
     }
     heart = _Heartbeat(lease, record.session, record.ttl)
-    with _forwarding() as signals:
+    with _forwarding() as signals, _guard() as guard:
         child = subprocess.Popen(command, env=environ, cwd=folder, stdout=stdout, process_group=0)
+        guard(f"{child.pid} {math.ceil(_grace(record.ttl))}")
         signals.begin(child.pid)
         thread = threading.Thread(target=heart.beat, daemon=True)
         thread.start()
@@ -181,7 +191,7 @@ def _watched(
 def _until_over(
     lease: Lease, held: Held, child: subprocess.Popen[bytes], heart: _Heartbeat
 ) -> tuple[int, Result | None, str]:
-    grace = min(GRACE_SECONDS, held.record.ttl * GRACE_SHARE)
+    grace = _grace(held.record.ttl)
     while True:
         with suppress(subprocess.TimeoutExpired):
             return _code(child.wait(LOOK_SECONDS)), None, ""
@@ -200,6 +210,39 @@ def _until_over(
             lost = Result(Status.LEASE_LOST, None, Memory())
             said = f"The lease couldn't be renewed in time{why}, so the command was stopped."
             return _code(child.returncode), lost, said
+
+
+def _grace(ttl: float) -> float:
+    return min(GRACE_SECONDS, ttl * GRACE_SHARE)
+
+
+@contextmanager
+def _guard() -> Iterator[Callable[[str], None]]:
+    """A shell that stops the command if this process is killed: the pipe to it ends without a word then.
+
+    The block gets what tells it the command's process group, and how many seconds lie between TERM and KILL.
+    """
+    shell = subprocess.Popen(
+        ["/bin/sh", "-c", _GUARD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+    def tell(words: str) -> None:
+        assert shell.stdin is not None  # noqa: S101 - it is a pipe
+        with suppress(OSError):  # somebody killed the guard; the command goes on without it
+            shell.stdin.write(f"{words}\n".encode("ascii"))
+            shell.stdin.flush()
+
+    try:
+        yield tell
+    finally:
+        tell("over")
+        tell("over")
+        with suppress(OSError):
+            shell.communicate()
 
 
 def _stop(lease: Lease, child: subprocess.Popen[bytes], until: float) -> None:
