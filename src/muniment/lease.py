@@ -34,8 +34,6 @@ LOOK_SHARE = 40
 MIN_LOOK, MAX_LOOK = 0.2, 5.0
 """Bounds of the time between two looks, in seconds."""
 
-CONTENDER_SHARE = 0.1
-"""Seconds between two looks for each contender known of, whatever the lease's own time asks for."""
 
 _LANDINGS = {
     Outcome.LANDED: Landing.LANDED,
@@ -368,7 +366,7 @@ class SharedLease:
         if looks:
             turn = call.recent.index(self.memory.clone) if self.memory.clone in call.recent else 0
             wanted = max(MIN_LOOK, call.look_cost * LOOK_SHARE) * (1 + turn / 4)
-            seconds = min(max(seconds, CONTENDER_SHARE * len(call.recent)), MAX_LOOK, wanted)
+            seconds = min(seconds, MAX_LOOK, wanted)
         self.ws.sleep(seconds * spread)
 
     def _default_ttl(self) -> float:

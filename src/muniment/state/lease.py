@@ -22,6 +22,7 @@ MAX_GUARD_SECONDS = 30.0
 """A holder stops this long before its ttl is over: a tenth of it, at most half a minute."""
 SHORTEST_MINUTES, LONGEST_MINUTES = 0.001, 5_256_000
 """Bounds of a ttl: what a record's rounding keeps, and ten years."""
+COURTESY_SHARE = 0.2
 _KNOWN = ("writer", "session", "epoch", "seq", "acquired", "renewed", "timestamp", "ttl_minutes", "previous")
 
 Sign = tuple[int, str, int]
@@ -277,12 +278,13 @@ def recent_after(recent: tuple[str, ...], clone: str) -> tuple[str, ...]:
     return (*(one for one in recent if one != clone), clone)[-MAX_RECENT:]
 
 
-def courtesy(recent: tuple[str, ...], clone: str) -> float:
+def courtesy(recent: tuple[str, ...], clone: str, ttl: float) -> float:
     """Seconds that a clone waits before it takes a free lease: the longer, the later it last held it.
 
-    Whoever isn't among the last holders waits for nobody, nor does whoever is alone among them.
+    Whoever isn't among the last holders waits for nobody, nor does whoever is alone among them; and nobody
+    leaves a lease of `ttl` seconds idle for more than a fifth of that.
     """
     others = [one for one in recent if one and one != clone]
     if clone not in recent or not others:
         return 0.0
-    return 0.1 * recent.index(clone)
+    return min(0.1, COURTESY_SHARE * ttl / len(recent)) * recent.index(clone)

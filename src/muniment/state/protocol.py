@@ -209,7 +209,8 @@ def _until_next_look(found: Judgement, want: Want, now: Instant) -> float:
 
 
 def _courtesy(found: Judgement, memory: Memory, want: Want) -> float:
-    return courtesy(memory.face.recent, want.clone) if found.standing is Standing.FREE else 0.0
+    free = found.standing is Standing.FREE
+    return courtesy(memory.face.recent, want.clone, want.ttl) if free else 0.0
 
 
 def _may_not(found: Judgement, want: Want, *, ours: bool) -> Status | None:
