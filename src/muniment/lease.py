@@ -188,11 +188,12 @@ class SharedLease:
         epoch: int = 0,
     ) -> Answer:
         """Make the edits that `act` answers, with the record stamped, as one pushed commit; or why not."""
-        held = self.own(writer, session, epoch)
-        if held is None:
-            return _lost("This worktree holds no lease for this writer: muniment lease acquire")
-        steps = protocol.write(held, self.memory.read(), change=True)
-        return self._answered(steps, _Call(f"Update the state\n\nWriter: {held.record.writer}\n", act))
+        with self.memory.turn():
+            held = self.own(writer, session, epoch)
+            if held is None:
+                return _lost("This worktree holds no lease for this writer: muniment lease acquire")
+            steps = protocol.write(held, self.memory.read(), change=True)
+            return self._answered(steps, _Call(f"Update the state\n\nWriter: {held.record.writer}\n", act))
 
     def compact(
         self,
@@ -203,12 +204,13 @@ class SharedLease:
         epoch: int = 0,
     ) -> Answer:
         """Replace the branch's history by one commit that names the old tip."""
-        held = self.own(writer, session, epoch)
-        if held is None:
-            return _lost("This worktree holds no lease for this writer: muniment lease acquire")
-        message = f"Replace the history of the state\n\nReplaces: {held.tip}\n"
-        steps = protocol.compact(held, self.memory.read())
-        return self._answered(steps, _Call(message, lambda _view: Answer(Word.OK)))
+        with self.memory.turn():
+            held = self.own(writer, session, epoch)
+            if held is None:
+                return _lost("This worktree holds no lease for this writer: muniment lease acquire")
+            message = f"Replace the history of the state\n\nReplaces: {held.tip}\n"
+            steps = protocol.compact(held, self.memory.read())
+            return self._answered(steps, _Call(message, lambda _view: Answer(Word.OK)))
 
     def _answered(self, steps: requests.Steps, call: _Call) -> Answer:
         try:

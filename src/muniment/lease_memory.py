@@ -7,7 +7,8 @@ again, and a forgotten session is a lease that runs out. So is one found in a co
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,8 @@ from muniment.git.place import worktree_name
 from muniment.state.lease import Face, LeaseRecord, Memory, face
 from muniment.state.requests import Held
 from muniment.workspace import Workspace
+
+TURN_SECONDS = 60.0
 
 
 class LeaseMemory:
@@ -41,6 +44,16 @@ class LeaseMemory:
                 known = self._ws.token_hex(4)
                 atomic_write(path, f"{known}\n".encode("ascii"), mode=0o600)
         return known
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Let the clone's writers go one after the other: they share one lease, and would only race.
+
+        Raises:
+            Refused: Another one didn't come to its end within a minute.
+        """
+        with file_lock(self._seen.with_suffix(".turn"), wait_seconds=TURN_SECONDS):
+            yield
 
     def read(self) -> Memory:
         """What was last seen; an empty memory when nothing was."""

@@ -28,6 +28,7 @@ from muniment.plan.document import read_plan
 from muniment.publish import ClearedChange, Door, open_door
 from muniment.redact.gate import GateRefused
 from muniment.regions import reading_digest
+from muniment.state import text
 from muniment.state.merge_heal import heal_text
 from muniment.state.merge_text import SideError
 from muniment.workspace import Workspace
@@ -191,6 +192,17 @@ def _from_history(ws: Workspace, kind: str, path: str, data: bytes | None) -> Me
         if healed is not None and healed != data:
             what = "What a merge by lines had lost or mixed up is put back from the merged versions."
             return Mended(healed, what, (versions.ours, versions.theirs))
+    return _unreadable(path, data) if kind == "state" else Mended()
+
+
+def _unreadable(path: str, data: bytes) -> Mended:
+    """A state that no merge explains and nobody can read is left to a person, by name."""
+    try:
+        text.read(data)
+    except text.Corrupt as error:
+        fix = f"git log -- {path}, then git restore --source=REV -- {path}"
+        words = f"It can't be read, and no merge explains that: {error.message}"
+        return Mended(left=(Unresolved(path, error.line, "state-shape", words, fix),))
     return Mended()
 
 

@@ -222,3 +222,10 @@ def test_somebody_elses_file__is_left_alone(repo: Repo) -> None:
     assert [(one["path"], one["rule"]) for one in done["unresolved"]] == [(STATE, "by-hand")]
     assert repo.read(STATE).decode() == text
     assert LEDGER not in done["written"]
+
+
+@pytest.mark.parametrize("text", ["", "- x\n", "schema_version: 1\nitems: 5\n"])
+def test_a_state_that_nobody_can_read__is_left_by_name(repo: Repo, text: str) -> None:
+    repo.write(STATE, text)
+    found = repair(repo)
+    assert [(one["path"], one["rule"]) for one in found["unresolved"]] == [(STATE, "state-shape")]

@@ -180,3 +180,20 @@ def test_a_write_takes_two_git_processes(
     on(repo, "lease-acquire", "--writer", "w2")
     asked = [line for line in log.read_text().splitlines() if "cat-file" not in line]
     assert len(asked) <= 3, asked
+
+
+@pytest.mark.usefixtures("bare")
+def test_writers_of_one_worktree_take_turns(repo: Repo) -> None:
+    assert on(repo, "lease-acquire", "--writer", "w")[0] == "OK"
+    command = [sys.executable, "-m", "muniment", "-C", str(repo.path), "state", "upsert-item"]
+    given = ["--branch", BRANCH, "--source", "inbox", "--writer", "w", "--json", "{}", "--id"]
+    running = [subprocess.Popen([*command, *given, str(one)], stdout=subprocess.PIPE) for one in range(6)]
+    assert [one.communicate()[0].split() for one in running] == [[b"OK"]] * 6
+    assert len(on(repo, "read")[1]["items"]) == 6
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("name", ["bad..name", "a b", "x.lock", "a//b", ".a", "@", "a~1"])
+def test_a_name_that_no_branch_can_have__is_misuse(name: str, repo: Repo) -> None:
+    command = [sys.executable, "-m", "muniment", "-C", str(repo.path), "state", "read", "--branch", name]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 2

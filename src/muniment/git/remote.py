@@ -31,6 +31,7 @@ _DAMAGED = re.compile(
     r"did not send all necessary objects|shallow file|bad shallow|bad ref",
     re.IGNORECASE,
 )
+_NO_NAME = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
 _PUSH_OPTIONS = (
     "--porcelain", "--no-follow-tags", "--no-force-if-includes", "--recurse-submodules=no", "--no-progress"
 )  # fmt: skip
@@ -87,6 +88,8 @@ class Remote:
     def __init__(self, repo: Repository, name: str, branch: str, *, seconds: float | None = None) -> None:
         if not branch or branch.startswith("-") or not name or name.startswith("-"):
             raise UsageProblem("A remote and a branch are needed, neither beginning with a dash.")
+        if not _is_branch_name(branch):
+            raise UsageProblem(f"{branch!r} can't be a branch's name.", "See: git help check-ref-format")
         self.name = name
         self.branch = branch
         self.ref = f"refs/heads/{branch}"
@@ -229,6 +232,13 @@ def quoted(folder: Path) -> str:
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+def _is_branch_name(name: str) -> bool:
+    """Whether git takes this for a branch; git-check-ref-format(1)."""
+    parts = name.split("/")
+    odd = _NO_NAME.search(name) or name == "@" or name.endswith(".")
+    return not odd and all(part and part[0] != "." and not part.endswith(".lock") for part in parts)
 
 
 def _is_address(name: str, root: Path) -> bool:
