@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from muniment.errors import UsageProblem
+from collections.abc import Callable
+
+from muniment.errors import Refused, UsageProblem
+from muniment.git.oid import Oid
 from muniment.lease import SharedLease
 from muniment.lease_answer import explain
+from muniment.state.branch import BranchState
 from muniment.state.lease import ttl_seconds
 from muniment.state.operations import Answer, Word
 from muniment.state.requests import Result, Status
 from muniment.state.shared import SharedBranch, SharedState, answered
 from muniment.workspace import Workspace
+
+
+class _SetBack(Exception):
+    """The branch was set back, or is gone, since it was last seen here."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.status)
+        self.result = result
 
 
 class LeasedState(SharedState):
@@ -27,6 +39,25 @@ class LeasedState(SharedState):
         """The writer of the session that this worktree keeps, or ""."""
         held = self._lease.kept()
         return held.record.writer if held else ""
+
+    def _ask(self, question: Callable[[BranchState], Answer]) -> Answer:
+        """As the plain state; but an older state, or none, never passes for what stands."""
+        try:
+            return super()._ask(question)
+        except _SetBack as error:
+            return _said(error.result)
+
+    def _tip(self) -> tuple[Oid | None, str]:
+        try:
+            seen = self._lease.status()
+        except Refused:  # the plain way says what is wrong with it
+            return super()._tip()
+        if seen.status is Status.REMOTE_REWOUND:
+            raise _SetBack(seen)
+        known = seen.memory.tip
+        if seen.status in {Status.OFFLINE, Status.REJECTED_POLICY} or not known:
+            return super()._tip()
+        return (Oid(known), "") if self.branch.store.has(Oid(known)) else super()._tip()
 
     def acquire(self, writer: str, ttl_minutes: float | None, now: str) -> Answer:  # noqa: ARG002 - its record's times come with the stamp
         """Take the lease, once the remote has accepted it."""

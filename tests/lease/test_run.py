@@ -90,7 +90,7 @@ def test_a_heartbeat_keeps_it_longer_than_its_ttl(repo: Repo, bare: Repo, other:
     """The other contends all the time; the command ends when it reads so on its input's file."""
     stop = repo.path.parent / "stop"
     wait = f"while [ ! -e {stop} ]; do sleep 0.05; done"
-    with started(repo, *RUN, "--writer", "ann", "--ttl-minutes", "0.1", *script(wait)) as running:
+    with started(repo, *RUN, "--writer", "ann", "--ttl-minutes", "0.2", *script(wait)) as running:
         until(lambda: said(other, "status")["holder"] == "ann")
         until(lambda: int(bare.git("rev-list", "--count", BRANCH)) >= 5)
         assert said(other, "acquire", "--writer", "bob")["status"] == "LOCKED"
