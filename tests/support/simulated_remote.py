@@ -203,7 +203,8 @@ class Call:
 class Machine:
     """A clone on a machine: its clocks and what it remembers.
 
-    `owed`: sessions that it saw on a tip that a rewind took away, and how long each may believe in itself.
+    `owed`: sessions, by epoch, that it saw on a tip that a rewind took away, how long each may believe in
+    itself, and when that was.
     """
 
     name: str
@@ -211,7 +212,7 @@ class Machine:
     wall: float
     memory: Memory
     reboots: int = 0
-    owed: dict[str, float] = field(default_factory=dict)
+    owed: dict[tuple[str, int], tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -568,7 +569,7 @@ class World:
         for machine in self.machines:
             record = machine.memory.face.record
             if machine.memory.tip in gone and record is not None:
-                machine.owed[record.session] = record.ttl
+                machine.owed[record.session, record.epoch] = record.ttl, self.time
         del self.line[to + 1 :]
         self.tip = self.line[to]
 
@@ -643,11 +644,20 @@ class World:
         if not self.era:
             return False
         born, borne = self.born.get(mine, 0), self.born.get(theirs, 0)
-        if other.held.record.ttl <= one.machine.owed.get(theirs, 0.0) and borne < born == self.era:
+        if other.held.record.ttl <= self._owed(one, other.held) and borne < born == self.era:
             return False
-        if one.held.record.ttl <= other.machine.owed.get(mine, 0.0) and born < borne == self.era:
+        if one.held.record.ttl <= self._owed(other, one.held) and born < borne == self.era:
             return False
         return min(born, borne) < self.era
+
+    def _owed(self, client: Client, held: Held) -> float:
+        """How long a client is to watch for another's session that a rewind took from its sight.
+
+        Not for a stamp that came later and that it need not have seen: a rewind may have taken that too, and
+        an acquire that is tried again keeps its session under another epoch.
+        """
+        ttl, when = client.machine.owed.get((held.record.session, held.record.epoch), (0.0, 0.0))
+        return ttl if self.commits[held.tip].made <= when else 0.0
 
     def _ended(self, client: Client, result: Any) -> None:
         call = client.call
