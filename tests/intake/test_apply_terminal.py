@@ -22,11 +22,22 @@ INTERRUPT, END_OF_INPUT = "\x03", "\x04"
 """Ctrl-C (sent as the signal: the terminal isn't the process's own) and Ctrl-D."""
 
 
+def _interruptible() -> None:
+    """Take an interrupt, although a shell or a test runner in the background had it ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def at_terminal(repo: Repo, *arguments: str, answer: str) -> tuple[int, str]:
     """Run a command with a pseudo-terminal on all its streams and answer its question."""
     main, side = pty.openpty()
     command = [sys.executable, "-m", "muniment", "-C", str(repo.path), *arguments]
-    process = subprocess.Popen(command, stdin=side, stdout=side, stderr=side, close_fds=True)
+    process = subprocess.Popen(
+        command,
+        stdin=side,
+        stdout=side,
+        stderr=side,
+        preexec_fn=_interruptible,  # noqa: PLW1509 - no threads
+    )
     os.close(side)
     shown = b""
     answered = False
