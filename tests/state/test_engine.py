@@ -134,6 +134,31 @@ def test_misuse__is_raised(file: Path) -> None:
         upsert(StateFile(file), native="")
 
 
+def test_write__what_an_editor_saves_meanwhile_stays(file: Path) -> None:
+    saved = 0
+
+    def act(view: operations.View) -> Answer:
+        nonlocal saved
+        if saved < 1:
+            saved += 1
+            file.write_bytes(file.read_bytes() + b"by_hand: yes\n")
+        return operations.upsert_item(view, "inbox", "new", {"status": "ingested"})
+
+    assert StateFile(file).change(act).word is Word.OK
+    assert b"by_hand: yes\n" in file.read_bytes()
+    assert "inbox:new" in parse(file.read_text()).value["items"]
+
+
+def test_write__an_editor_that_never_stops_wins(file: Path) -> None:
+    def act(view: operations.View) -> Answer:
+        file.write_bytes(file.read_bytes() + b"# more\n")
+        return operations.upsert_item(view, "inbox", "new", {"status": "ingested"})
+
+    before = file.read_bytes()
+    assert StateFile(file).change(act).word is Word.ERROR
+    assert file.read_bytes() == before + b"# more\n" * engine.TRIES
+
+
 def test_lock__is_the_clones_own_whatever_the_path_or_worktree(repo: Repo, tmp_path: Path) -> None:
     repo.git("worktree", "add", "-q", str(tmp_path / "tree"))
     common = repo.path / ".git"

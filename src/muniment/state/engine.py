@@ -24,6 +24,8 @@ MAX_BYTES = 64 * 1024 * 1024
 """Largest state file, in bytes."""
 WAIT_SECONDS = 30.0
 """How long a write waits for the others."""
+TRIES = 3
+"""How often a change is made again on a file that an editor saved meanwhile."""
 
 Act = Callable[[View], Answer]
 
@@ -93,23 +95,31 @@ class StateFile:
                     return act(view_of(None))
                 self.real.parent.mkdir(parents=True, exist_ok=True)
             with self._lock():
-                view = self._view()
-                answer = act(view)
-                self._store(view, answer)
-                return answer
+                for _ in range(TRIES):
+                    view = self._view()
+                    answer = act(view)
+                    if self._store(view, answer):
+                        return answer
+            raise Refused("Somebody else edits the file all the time; it is left as it is.")
 
         return _answered(whole)
 
-    def _store(self, view: StateText | NoState, answer: Answer) -> None:
-        """Write what an answer changes; a file that would be the same isn't touched."""
+    def _store(self, view: StateText | NoState, answer: Answer) -> bool:
+        """Write what an answer changes; a file that would be the same isn't touched.
+
+        False when somebody who knows of no lock saved the file since it was read: nothing was written then.
+        """
         if not answer.edits:
-            return
+            return True
         data = view.edited((*answer.edits, *view.hidden_texts()))
         if view.exists and data == view.data:
-            return
+            return True
         self._sweep()
+        if (bytes_of(self.real) if self.real.exists() else None) != (view.data if view.exists else None):
+            return False
         mode = None if view.exists or common_folder(self.real) else 0o600
         atomic_write(self.real, data, mode=mode)
+        return True
 
     def _sweep(self) -> None:
         """Remove what a killed write left beside the file; under the lock nobody else is writing it."""
