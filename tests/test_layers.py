@@ -75,7 +75,7 @@ LAYERS: tuple[tuple[int, tuple[str, ...]], ...] = (
     ),
     (
         5,
-        ("merge_driver.py", "merge_driver_*.py", "merge_repair.py", "merge_sides.py"),
+        ("merge_driver.py", "merge_driver_*.py", "merge_repair.py"),
     ),
     (5, ("demo.py", "demo/*.py", "demo_*.py", "overview.py")),
     (6, ("cli/*.py", "cli/*/*.py", "mcp_server.py", "__main__.py")),

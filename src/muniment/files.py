@@ -163,7 +163,7 @@ if os.name == "nt":  # pragma: no cover - exercised on Windows only
         import msvcrt  # noqa: PLC0415 - exists on Windows only
 
         try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]  # Windows only
         except OSError:
             return False
         return True

@@ -197,7 +197,8 @@ def _layer_fault(value: object, layers: tuple[str, ...] | None) -> str:
 
 def _confidence_fault(value: object) -> str:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return "" if number and 0 <= value <= 1 else "must be a number from 0 to 1"  # type: ignore[operator]
+    ok = number and 0 <= value <= 1  # type: ignore[operator]  # it is a number here
+    return "" if ok else "must be a number from 0 to 1"
 
 
 def _fingerprint_fault(item: Mapping[str, Any]) -> str:

@@ -155,7 +155,8 @@ def _sealed(versions: Versions) -> Merged:
 
 
 def _state(versions: Versions) -> Merged:
-    from muniment.state.merge_text import SideError, merge_text, shared_numbers  # noqa: PLC0415 - only for a state
+    from muniment.state.merge_form import SideError  # noqa: PLC0415 - only for a merge
+    from muniment.state.merge_text import merge_text, shared_numbers  # noqa: PLC0415 - only for a state
 
     base, ours, theirs = (_text(versions, side) for side in ("base", "ours", "theirs"))
     try:
@@ -166,12 +167,13 @@ def _state(versions: Versions) -> Merged:
 
 
 def _plan(versions: Versions) -> Merged:
-    from muniment.plan.merge import Unclear, merge_plan  # noqa: PLC0415 - only for a plan
+    from muniment.plan.merge import merge_plan  # noqa: PLC0415 - only for a plan
+    from muniment.state.merge_form import SideError  # noqa: PLC0415 - only for a merge
 
     base, ours, theirs = (_text(versions, side) for side in ("base", "ours", "theirs"))
     try:
         return Merged(merge_plan(base, ours or "", theirs or "").encode())
-    except Unclear as error:
+    except SideError as error:
         raise _unreadable(versions.path, error.side, error.message, error.line) from error
 
 

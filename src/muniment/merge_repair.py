@@ -15,6 +15,7 @@ from pathlib import Path
 from muniment import merge_driver
 from muniment.errors import Refused, Unavailable
 from muniment.files import FileChange
+from muniment.git.conflict import conflict_sides
 from muniment.git.objects import index_line
 from muniment.git.process import fields
 from muniment.git.repo import Commit, Oid
@@ -23,14 +24,13 @@ from muniment.ledger.repair import repair_ledger
 from muniment.ledger.repair_report import Outcome, Repaired, Unresolved, gated
 from muniment.ledger.store import read_here
 from muniment.merge_driver import Unmergeable, Versions
-from muniment.merge_sides import conflict_sides
 from muniment.plan.document import read_plan
 from muniment.publish import ClearedChange, Door, open_door
 from muniment.redact.gate import GateRefused
 from muniment.regions import reading_digest
 from muniment.state import text
+from muniment.state.merge_form import SideError
 from muniment.state.merge_heal import heal_text
-from muniment.state.merge_text import SideError
 from muniment.workspace import Workspace
 
 _RESOLVED = "The conflict is resolved: both sides are merged by item."

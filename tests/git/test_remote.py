@@ -330,7 +330,7 @@ def test_a_password_that_nobody_knows_or_that_is_wrong(repo: Repo, bare: Repo, t
             remote.fetch(None)
         assert caught.value.outcome is Outcome.PERMISSION
         assert remote.push(child(remote, None, "one"), None).outcome is Outcome.PERMISSION
-    with web(bare, password="other") as url, served("path", bare, repo, tmp_path / "log"):  # noqa: S106
+    with web(bare, password="other") as url, served("path", bare, repo, tmp_path / "log"):  # noqa: S106 - a made-up one
         repo.git("config", "remote.origin.url", url.replace("//", "//robin:sesame@"))
         assert of(repo).push(child(of(repo), None, "one"), None).outcome is Outcome.PERMISSION
 

@@ -265,7 +265,7 @@ def compiled(mutant: Mutant) -> Iterator[Code]:
         for name in _MODULES:
             module = ModuleType(f"mutant_{name}")
             sys.modules[module.__name__] = made[name] = module
-            exec(compile(texts[name], f"<{mutant.name}: {name}>", "exec"), module.__dict__)  # noqa: S102
+            exec(compile(texts[name], f"<{mutant.name}: {name}>", "exec"), module.__dict__)  # noqa: S102 - our own text
         yield Code(made["lease"], made["requests"], made["protocol"], mutant.honest)
     finally:
         for module in made.values():

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from muniment import regions
 from muniment.plan.document import read_plan
-from muniment.plan.merge import Unclear, merge_lines, merge_plan
+from muniment.plan.merge import merge_lines, merge_plan
+from muniment.state.merge_form import SideError
 from muniment.state.merge_text import merge_text
 from tests.support.state_text import PLAN, item, reconciled, settled, state_text
 
@@ -132,7 +133,7 @@ def test_unclear__names_side_and_line(side: str, broken: object, line: int) -> N
     assert callable(broken)
     given = {"ours": one, "theirs": other}
     given[side] = broken(given[side])
-    with pytest.raises(Unclear) as caught:
+    with pytest.raises(SideError) as caught:
         merge_plan(base, given["ours"], given["theirs"])
     assert (caught.value.side, caught.value.line) == (side, line)
 

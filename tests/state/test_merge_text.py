@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muniment.state.merge import canonical, merge
+from muniment.state.merge_form import SideError
 from muniment.state.merge_heal import heal_text
-from muniment.state.merge_text import SideError, merge_item_text, merge_text, shared_numbers
+from muniment.state.merge_text import merge_item_text, merge_text, shared_numbers
 from muniment.yaml_io import dump, parse
 
 BASE = """\

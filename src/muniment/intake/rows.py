@@ -244,5 +244,5 @@ def row_digest(batch: str, row: Row) -> str:
 def _plain(record: object) -> dict[str, Any] | None:
     if record is None:
         return None
-    values = asdict(record)  # type: ignore[call-overload]
+    values = asdict(record)  # type: ignore[call-overload]  # a record, of whatever kind
     return {key: value.value if isinstance(value, Enum) else value for key, value in values.items()}

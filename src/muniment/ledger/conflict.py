@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from posixpath import commonprefix
 
+from muniment.git.conflict import COMMON, OURS, THEIRS, is_marker, placed
 from muniment.ledger.entries import Entry, is_id
 from muniment.ledger.merge import Content
 from muniment.ledger.segment import (
@@ -24,7 +25,6 @@ from muniment.ledger.segment import (
     read_sealed,
 )
 
-_MARKER = re.compile(rb"(?P<run><{7,}|\|{7,}|={7,}|>{7,})(?: .*)?\r?\Z")
 _CLAIM = re.compile(rb'"id" ?: ?"([0-9a-f]{32})"')
 _STRUCTURE = frozenset({b"", b"[", b"]", b"}", b"]}", b'],"entries":[', b'"entries":[', b"{"})
 _BOM = b"\xef\xbb\xbf"
@@ -148,31 +148,20 @@ def read(data: bytes, path: str) -> Reading:
 def content_lines(data: bytes) -> frozenset[bytes]:
     """The lines of a file that mean something, without separators and markers."""
     bare = (raw.strip(b" \t\r,") for raw in data.split(b"\n"))
-    return frozenset(raw for raw in bare if not _MARKER.match(raw))
+    return frozenset(raw for raw in bare if not is_marker(raw))
 
 
-def _sides(lines: Iterable[Line]) -> tuple[list[Line], ...] | None:
+def _sides(lines: Sequence[Line]) -> tuple[list[Line], ...] | None:
     """The texts of both sides (with diff3 the base's too) around conflict markers; None without any."""
-    texts: dict[str, list[Line]] = {"<": [], "|": [], ">": []}
-    inside, size, based = "", 0, False
-    for number, raw in lines:
-        match = _MARKER.match(raw)
-        run = match["run"] if match else b""
-        kind = chr(run[0]) if run and (not size or len(run) == size) else ""
-        if kind == "<" and not inside:
-            inside, size = "<", len(run)
-        elif kind == "|" and inside == "<":
-            inside, based = "|", True
-        elif kind == "=" and inside in {"<", "|"}:
-            inside = ">"
-        elif kind == ">" and inside == ">":
-            inside = ""
-        elif not run:
-            for name in (inside,) if inside else tuple(texts):
-                texts[name].append((number, raw))
-    if not size:
+    texts: dict[str, list[Line]] = {OURS: [], COMMON: [], THEIRS: []}
+    markers = ""
+    for line, place in zip(lines, placed(raw for _, raw in lines), strict=True):
+        markers += place.marker
+        for side in () if place.odd else place.sides:
+            texts[side].append(line)
+    if not markers:
         return None
-    return (texts["<"], texts[">"], texts["|"]) if based else (texts["<"], texts[">"])
+    return (texts[OURS], texts[THEIRS], texts[COMMON]) if "|" in markers else (texts[OURS], texts[THEIRS])
 
 
 def _read_side(lines: list[Line], path: str, reading: Reading) -> None:
@@ -226,7 +215,7 @@ def _read_lines(lines: list[Line], reading: Reading) -> None:
     _read_frame(lines, reading)
     for number, raw in lines:
         bare = raw.strip(b" \t\r,")
-        if bare in _STRUCTURE or bare in OPEN or _MARKER.match(bare) or _row(bare) is not None:
+        if bare in _STRUCTURE or bare in OPEN or is_marker(bare) or _row(bare) is not None:
             continue
         if bare.startswith(b'{"schema"') and _header(bare, reading):
             continue

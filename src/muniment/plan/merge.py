@@ -23,28 +23,12 @@ from muniment.plan.document import (
     set_front_matter,
 )
 from muniment.regions import Region
-from muniment.state.merge_form import dressed, plain
+from muniment.state.merge_form import SideError, dressed, plain
 
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: .*)?$", re.MULTILINE)
 _REQUIREMENTS = "## Requirements\n"
 _STAMPS = ("date", "state")
 Items = Mapping[str, tuple[str, ...]]
-
-
-class Unclear(ValueError):
-    """A plan that can't be merged.
-
-    Attributes:
-        side: `base`, `ours` or `theirs`.
-        message: One sentence without the file's name.
-        line: 1-based line, 0 when unknown.
-    """
-
-    def __init__(self, side: str, message: str, line: int = 0) -> None:
-        super().__init__(message)
-        self.side = side
-        self.message = message
-        self.line = line
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +65,8 @@ def merge_plan(base: str | None, ours: str, theirs: str) -> str:
         theirs: The other.
 
     Raises:
-        Unclear: A side is no plan of Muniment's or holds conflict markers, or what both did to people's text
-            doesn't go together.
+        SideError: A side is no plan of Muniment's or holds conflict markers, or what both did to people's
+            text doesn't go together.
     """
     sides = [None if text is None else _side(name, plain(text)) for name, text in _named(base, ours, theirs)]
     old, one, other = sides
@@ -96,11 +80,11 @@ def merge_plan(base: str | None, ours: str, theirs: str) -> str:
     found, problems = regions.find(outer, "")
     place = next((region for region in found if region.name == ITEMS), None)
     if problems or place is None:
-        raise Unclear("ours", "Both sides changed the text around the list in ways that don't go together.")
+        raise SideError("ours", "Both sides changed the text around the list in ways that don't go together.")
     body, digest = _merged_region(old, one, other)
     merged = regions.replace(outer, place, body, digest)
     if read_plan(merged, "")[0] is None:
-        raise Unclear("ours", "Both sides changed the plan's frame in ways that don't go together.")
+        raise SideError("ours", "Both sides changed the plan's frame in ways that don't go together.")
     return dressed(merged, (base, ours, theirs))
 
 
@@ -116,7 +100,7 @@ def _side(name: str, text: str) -> _Side | None:
         if name == "base":
             return None
         line = text.count("\n", 0, marker.start()) + 1 if marker else problems[0].line
-        raise Unclear(name, "It holds a git conflict marker." if marker else problems[0].message, line)
+        raise SideError(name, "It holds a git conflict marker." if marker else problems[0].message, line)
     matter = markdown.front_matter(text)
     values = front_matter_values(matter.text) if matter else {}
     return _Side(text, plan.items, plan.lines, tuple(values.get(key, "") for key in _STAMPS))

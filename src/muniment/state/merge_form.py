@@ -1,9 +1,25 @@
-"""A text's outer form in a merge: byte order mark, line endings, the last line's end (G2, pure)."""
+"""What merges of texts share: their outer form (byte order mark, line endings), and the error (G2, pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+
+
+class SideError(ValueError):
+    """A version that can't be merged because it can't be read, or not with certainty.
+
+    Attributes:
+        side: `base`, `ours` or `theirs`.
+        message: One sentence without the file's name.
+        line: 1-based line, 0 when unknown.
+    """
+
+    def __init__(self, side: str, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.side = side
+        self.message = message
+        self.line = line
 
 
 def plain(text: str) -> str:

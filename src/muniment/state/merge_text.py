@@ -17,7 +17,7 @@ from typing import Any
 from muniment.state import spelling
 from muniment.state.merge import CONFLICTS, MISSING, merge, merge_item, same, withheld
 from muniment.state.merge_blocks import Block, Nested, certain, nested, reindented, split
-from muniment.state.merge_form import dressed, pick, plain
+from muniment.state.merge_form import SideError, dressed, pick, plain
 from muniment.state.merge_order import placed
 from muniment.yaml_io import YamlError, dump, parse
 
@@ -28,22 +28,6 @@ _MAPPINGS = (*_SECTIONS, "lease", "last_run")
 Values = Callable[[Any, Any, Any], dict[str, Any]]
 Piece = tuple[str, str]
 """Lines, and the same without what is passed through."""
-
-
-class SideError(ValueError):
-    """A version that can't be merged because it can't be read.
-
-    Attributes:
-        side: `base`, `ours` or `theirs`.
-        message: One sentence without the file's name.
-        line: 1-based line, 0 when unknown.
-    """
-
-    def __init__(self, side: str, message: str, line: int = 0) -> None:
-        super().__init__(message)
-        self.side = side
-        self.message = message
-        self.line = line
 
 
 def merge_text(base: str | None, ours: str, theirs: str) -> str:
