@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.repo import Repo
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # A shell starts its background jobs so, and every program that a test starts would inherit it.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+_HEARD: Mapping[signal.Signals, Any] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGHUP: signal.SIG_DFL,
+}
+"""Signals that a shell ignores for its background jobs, or `nohup` for everything that it starts."""
 
 
 @pytest.fixture(autouse=True)
 def sealed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pin HOME, XDG, identity, dates and locale; drop every variable a developer's shell may leak."""
     home = tmp_path_factory.mktemp("home")
+    for number, handler in _HEARD.items():  # what a test starts would inherit that nobody hears them
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
     for name in list(os.environ):
         if name.startswith(("GIT_", "MUNIMENT_", "XDG_")) or name in {"CI", "NO_COLOR", "EDITOR", "VISUAL"}:
             monkeypatch.delenv(name)
