@@ -15,17 +15,23 @@ from tests.support.repo import Repo
 _HEARD: Mapping[signal.Signals, Any] = {
     signal.SIGINT: signal.default_int_handler,
     signal.SIGHUP: signal.SIG_DFL,
+    signal.SIGQUIT: signal.SIG_DFL,
+    signal.SIGTERM: signal.SIG_DFL,
 }
-"""Signals that a shell ignores for its background jobs, or `nohup` for everything that it starts."""
+"""What a runner may have ignored: a shell for its background jobs, `nohup` for everything that it starts.
+
+A test's server or child would inherit that, and a test that ends it with a signal would wait for ever.
+"""
 
 
 @pytest.fixture(autouse=True)
 def sealed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pin HOME, XDG, identity, dates and locale; drop every variable a developer's shell may leak."""
     home = tmp_path_factory.mktemp("home")
-    for number, handler in _HEARD.items():  # what a test starts would inherit that nobody hears them
+    for number, handler in _HEARD.items():
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
     for name in list(os.environ):
         if name.startswith(("GIT_", "MUNIMENT_", "XDG_")) or name in {"CI", "NO_COLOR", "EDITOR", "VISUAL"}:
             monkeypatch.delenv(name)
